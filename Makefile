@@ -1,0 +1,72 @@
+# The chores of the project; `make` alone lists them.  Works with GNU make 3.81, the one that macOS ships.
+
+PYTHON ?= python3
+VENV ?= .venv
+ARGS ?=
+
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
+PIP_RELEASE := pip==26.3
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help install run test lint lint-lua format lock clean
+
+help:
+	@echo "Chores (PYTHON=$(PYTHON) VENV=$(VENV); ARGS=... goes to the command):"
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1 - \2/p' $(firstword $(MAKEFILE_LIST)) | \
+	  awk -F ' - ' '{ printf "%-16s%s\n", $$1, $$2 }'
+
+install: $(INSTALLED) ## set up the environment in .venv, and nothing else
+	@echo "$(VENV) is ready"
+
+run: $(INSTALLED) ## serve the demo app: API, worker and an embedded server in one command
+	@$(BIN)/receiver dev ops.demo:app $(ARGS)
+
+test: $(INSTALLED) ## run all tests; ARGS="-k cancel" for some
+	@$(BIN)/python -m pytest $(ARGS)
+
+lint: $(INSTALLED) ## check style, format, types, layers and the Lua scripts
+	@$(BIN)/python -m ruff check
+	@$(BIN)/python -m ruff format --check
+	@$(BIN)/python -m mypy
+	@$(BIN)/lint-imports --no-logo --cache-dir .cache/import-linter
+	@$(MAKE) --no-print-directory lint-lua
+
+# The scripts are checked as Redis gets them, with the fragments that they include.
+lint-lua: $(INSTALLED)
+	@rm -rf .cache/lua
+	@$(BIN)/python -m receiver.store.scripts .cache/lua
+	@if command -v luacheck >/dev/null; then luacheck --no-color --quiet .cache/lua; \
+	else echo "luacheck is not on PATH: the Lua scripts were not checked (the Debian package is lua-check)"; fi
+
+format: $(INSTALLED) ## mend style and format where a tool can
+	@$(BIN)/python -m ruff check --fix
+	@$(BIN)/python -m ruff format
+
+lock: | $(BIN)/python ## pin what pyproject.toml asks for in constraints.txt; ARGS=--upgrade for the newest releases
+	@$(PIP) install uv
+	@$(BIN)/python -m uv pip compile --quiet --universal --python-version 3.11 --group dev --no-annotate \
+	  --custom-compile-command "make lock" --output-file constraints.txt $(ARGS) pyproject.toml
+
+clean: ## remove the environment and all that the tools left behind
+	rm -rf $(VENV) .cache .hypothesis build dist
+	find receiver workers ops tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The pip that came with Python may be older than 25.1, the first that knows dependency groups.
+$(INSTALLED): pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing into $(VENV) ..."
+	@$(PIP) install '$(PIP_RELEASE)'
+	@$(PIP) install --constraint constraints.txt --editable . --group dev
+	@touch $@
+
+# Debian keeps ensurepip, and with it `python3 -m venv`, in a package of its own; virtualenv or pip will do as well.
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Python 3.11 or later is needed; name one: make PYTHON=python3.12 ..." >&2; exit 1; }
+	@if $(PYTHON) -c 'import ensurepip, venv' 2>/dev/null; then $(PYTHON) -m venv $(VENV); \
+	elif $(PYTHON) -c 'import virtualenv' 2>/dev/null; then $(PYTHON) -m virtualenv --quiet $(VENV); \
+	elif $(PYTHON) -c 'import pip, venv' 2>/dev/null; then \
+	  $(PYTHON) -m venv --without-pip $(VENV) && $(PYTHON) -m pip -qq --python $@ install pip; \
+	else echo "$(PYTHON) can't make an environment; on Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; fi

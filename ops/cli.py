@@ -1,0 +1,98 @@
+"""The command line: ``receiver dev``, ``receiver serve`` and ``receiver work``.
+
+A command imports what it alone needs, so that a worker loads no web framework and a supervisor next to nothing.
+"""
+
+import socket
+import sys
+from typing import Annotated
+
+import typer
+
+import workers as _  # noqa: F401 - ours, before an app brings the current directory and maybe a folder of that name
+from ops import report
+from ops.listener import open_listener, url_of
+from ops.preflight import prepare, read_settings
+from receiver import __version__
+from receiver.protocol.errors import StartupError
+
+App = Annotated[str | None, typer.Argument(metavar="[MODULE:app]", help="The application; or set RECEIVER_APP.")]
+Host = Annotated[str, typer.Option(help="The address to listen on.")]
+Port = Annotated[int, typer.Option(min=0, max=65535, help="The port to listen on; 0 takes a free one.")]
+
+cli = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
+
+
+def main() -> None:
+    """The console script.  What makes a start impossible is one line, and exit code 2."""
+    try:
+        cli()
+    except StartupError as error:
+        report.complain(str(error))
+        sys.exit(2)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"receiver {__version__}")
+        raise typer.Exit
+
+
+@cli.callback()
+def receiver(
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_show_version, help="Show the version.")
+    ] = False,
+) -> None:
+    """Make long-running MCP tools durable."""
+
+
+@cli.command()
+def dev(
+    app: App = None,
+    host: Host = "127.0.0.1",
+    port: Port = 8000,
+    workers: Annotated[int, typer.Option(min=0, help="How many worker processes.")] = 1,
+    reload: Annotated[bool, typer.Option("--reload", help="Start again when the app's files change.")] = False,
+) -> None:
+    """Run everything: API, workers, and a server of their own unless RECEIVER_REDIS_URL is set."""
+    from ops.dev import run_dev
+
+    name, settings = read_settings(app)
+    raise typer.Exit(run_dev(name, settings, open_listener(host, port), workers=workers, reload=reload))
+
+
+@cli.command()
+def serve(
+    app: App = None,
+    host: Host = "127.0.0.1",
+    port: Port = 8000,
+    fd: Annotated[int | None, typer.Option(hidden=True)] = None,
+) -> None:
+    """Run the API alone."""
+    from ops.api import serve_api
+
+    served, settings = prepare(app)
+    if fd is None:
+        listener = open_listener(host, port)
+        typer.echo(f"Serving {settings.app} at {url_of(listener)}/mcp")
+    else:
+        listener = socket.socket(fileno=fd)  # a supervisor's, which keeps it over restarts
+    serve_api(served, settings, listener)
+
+
+@cli.command()
+def work(
+    app: App = None,
+    lanes: Annotated[str | None, typer.Option(help="The lanes to serve, separated by commas; all without.")] = None,
+) -> None:
+    """Run one worker alone."""
+    from workers.process import run_worker
+
+    served, settings = prepare(app)
+    names = None if lanes is None else [name for name in map(str.strip, lanes.split(",")) if name]
+    raise typer.Exit(run_worker(served, settings, lanes=names))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,91 @@
+"""``receiver dev``: which processes there are, and what is said when they serve.
+
+The API listens on a socket that the supervisor keeps: while the API is started again, no connection is refused.
+"""
+
+import asyncio
+import os
+import socket
+import sys
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any
+
+from ops.child import Child
+from ops.embedded import EmbeddedServer
+from ops.hints import hints_for
+from ops.listener import address_of, url_of
+from ops.reload import find_folder, watch
+from ops.report import VARIABLE, Reports
+from ops.supervisor import Supervisor, say
+from receiver.settings import Settings
+
+GRACE_SECONDS = "2"  # unless set: whoever waits for Ctrl-C to take effect is a person
+MARGIN_SECONDS = 5.0  # on top of the grace, until a child is killed
+LOOK_SECONDS = 0.05
+READY_SECONDS = 5.0
+
+
+def run_dev(app: str, settings: Settings, listener: socket.socket, *, workers: int, reload: bool) -> int:
+    """Runs the API and ``workers`` workers of ``app``, a name, until it is told to stop; returns the exit code."""
+    folder = find_folder(app) if reload else None
+    server = None if settings.redis_url else EmbeddedServer(settings.data_dir)
+    reports = Reports()
+    supervisor = Supervisor(_children(app, listener, workers, reports, server), reports, server)
+    duties: list[Coroutine[Any, Any, None]] = [_announce(app, listener, server)]
+    if folder is not None:
+        duties.append(_follow_changes(folder, supervisor))
+    return supervisor.run(*duties)
+
+
+def _children(
+    app: str, listener: socket.socket, workers: int, reports: Reports, server: EmbeddedServer | None
+) -> list[Child]:
+    env = os.environ | {VARIABLE: str(reports.write_end)}
+    grace = env.setdefault("RECEIVER_SHUTDOWN_GRACE_SECONDS", GRACE_SECONDS)
+    if server is not None:
+        env["RECEIVER_REDIS_URL"] = server.url
+    patience = float(grace) + MARGIN_SECONDS
+    fd = listener.fileno()
+    commands = {"the API": ["serve", app, "--fd", str(fd)]}
+    commands |= {f"worker {number}": ["work", app] for number in range(1, workers + 1)}
+    return [
+        Child(name, _receiver(command), patience=patience, env=env, fds=(fd, reports.write_end))
+        for name, command in commands.items()
+    ]
+
+
+def _receiver(arguments: list[str]) -> list[str]:
+    """The command line, by this same Python.
+
+    Without -P, a folder ``ops`` in the current directory would be taken for ours; it is ours in a checkout.
+    """
+    is_checkout = Path(__file__).resolve().parents[1] == Path.cwd()
+    return [sys.executable, *([] if is_checkout else ["-P"]), "-m", "ops.cli", *arguments]
+
+
+async def _announce(app: str, listener: socket.socket, server: EmbeddedServer | None) -> None:
+    while not await _is_ready(*address_of(listener)):  # noqa: ASYNC110 - another process, which tells nobody
+        await asyncio.sleep(LOOK_SECONDS)
+    url = f"{url_of(listener)}/mcp"
+    print("\n".join([f"Serving {app} at {url}", *hints_for(app, url, server)]), flush=True)
+
+
+async def _is_ready(host: str, port: int) -> bool:
+    """Whether ``/readyz`` answers 200."""
+    try:
+        async with asyncio.timeout(READY_SECONDS):
+            reader, writer = await asyncio.open_connection(host, port)
+            try:
+                writer.write(b"GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+                return (await reader.readline()).split()[1:2] == [b"200"]
+            finally:
+                writer.close()
+    except OSError:  # a timeout too: not yet
+        return False
+
+
+async def _follow_changes(folder: Path, supervisor: Supervisor) -> None:
+    async for path in watch(folder):
+        say(f"{path} changed; starting again")
+        await supervisor.restart()

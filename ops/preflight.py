@@ -1,0 +1,48 @@
+"""What has to be in order before a process starts.  What is not is a StartupError, the one line that says why."""
+
+import asyncio
+
+import structlog
+
+from ops import report
+from receiver.loading import load_app
+from receiver.protocol.errors import StartupError
+from receiver.receiver import Receiver
+from receiver.settings import Settings, load_settings, unknown_variables
+from receiver.store.checks import check_server
+from receiver.store.client import connect
+from receiver.telemetry.logs import configure_logs
+
+
+def read_settings(app: str | None) -> tuple[str, Settings]:
+    """The name of the app, and the settings; ``app``, from the command line, wins over its variable."""
+    if not report.is_supervised():
+        _warn_of_unknown_variables()
+    settings = load_settings() if app is None else load_settings(app=app)
+    if settings.app is None:
+        raise StartupError("no app given: name it as MODULE:app, or set RECEIVER_APP")
+    return settings.app, settings
+
+
+def prepare(app: str | None) -> tuple[Receiver, Settings]:
+    """What the API and a worker need: the app, the settings, log lines that go somewhere, and a store."""
+    name, settings = read_settings(app)
+    configure_logs(settings.log_format)
+    loaded = load_app(name)
+    asyncio.run(_check_store(settings.require_redis_url()))
+    return loaded, settings
+
+
+async def _check_store(url: str) -> None:
+    redis = connect(url)
+    try:
+        if warning := await check_server(redis, url):
+            structlog.get_logger(__name__).warning("redis_check", detail=warning)
+    finally:
+        await redis.aclose(close_connection_pool=True)
+
+
+def _warn_of_unknown_variables() -> None:
+    for name, nearest in unknown_variables().items():
+        hint = f"; did you mean {nearest}?" if nearest else ""
+        report.complain(f"{name} is no setting{hint}")

@@ -1,0 +1,34 @@
+"""Ends a child process with its parent, also when the parent is killed: ``python tether.py PARENT_PID COMMAND...``.
+
+Linux does so for a process that asks for it.  The child asks before it becomes the command: Python code that runs in
+a child between fork and exec (``preexec_fn``) can deadlock, and a command that is not ours does not ask by itself.
+Other systems have no such wish; there the command runs as it is.
+"""
+
+import ctypes
+import os
+import signal
+import sys
+from collections.abc import Sequence
+
+PR_SET_PDEATHSIG = 1
+
+
+def tether(command: Sequence[str]) -> list[str]:
+    """``command``, so that it ends with this process: precisely, with the thread that starts it."""
+    if sys.platform != "linux":
+        return list(command)
+    return [sys.executable, "-I", "-S", __file__, str(os.getpid()), *command]
+
+
+def main(parent: int, command: list[str]) -> None:
+    """Becomes ``command``; its first word is a path."""
+    # SIGKILL, as everything here is made to survive it: a worker that is asked to stop would wait for its server.
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:  # it ended before that
+        sys.exit(1)
+    os.execv(command[0], command)  # noqa: S606 - the command is ours
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), sys.argv[2:])

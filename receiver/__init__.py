@@ -1,0 +1,10 @@
+"""A server that makes long-running MCP tools durable."""
+
+from receiver.context import Context
+from receiver.principal import Principal
+from receiver.protocol.errors import ReceiverError, Retry, ToolError
+from receiver.receiver import Receiver
+
+__version__ = "0.1.0"
+
+__all__ = ["Context", "Principal", "Receiver", "ReceiverError", "Retry", "ToolError", "__version__"]

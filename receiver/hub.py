@@ -1,0 +1,217 @@
+"""Who waits for which task in this process, over one pub/sub connection for all of them.
+
+A message never carries a result: it says "look again", and so does the acknowledgement of every subscription,
+also after a reconnect, and a slow re-read of all watched statuses in case a message was lost.
+
+The hub keeps the set of wanted channels and reconciles the connection with it.  Each connection is a new
+subscriber: nothing of an old one has to be trusted.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any, TypeVar, cast
+
+import structlog
+from redis.asyncio import Redis
+from redis.asyncio.client import PubSub
+
+from receiver.store.client import is_passing, pause_before
+
+ACK_SECONDS = 1.0  # a subscription that is not acknowledged in time: read anyway
+LINGER_SECONDS = 1.0  # a channel without watchers is kept this long: the next requestor may want it
+IDLE_SECONDS = 5.0  # a silent connection is asked for a sign of life
+REREAD_SECONDS = 3.0
+BATCH = 500
+
+_Item = TypeVar("_Item")
+
+ReadStatuses = Callable[[list[str]], Awaitable[list[str]]]
+
+log = structlog.get_logger(__name__)
+
+
+class Watch:
+    """One waiter's view of a channel."""
+
+    def __init__(self) -> None:
+        self._news = asyncio.Event()
+
+    def notify(self) -> None:
+        """Makes the waiter look again."""
+        self._news.set()
+
+    def clear(self) -> None:
+        """Forgets the news of before the waiter's first look."""
+        self._news.clear()
+
+    async def wait(self) -> None:
+        """Returns when there may be something new since it last returned."""
+        await self._news.wait()
+        self._news.clear()
+
+
+class _Channel:
+    def __init__(self, task_id: str) -> None:
+        self.task_id = task_id
+        self.watches: set[Watch] = set()
+        self.acknowledged = asyncio.Event()
+        self.last_status = "working"  # where every task begins
+
+    def notify(self) -> None:
+        for watch in self.watches:
+            watch.notify()
+
+
+class Hub:
+    """Watches tasks.  ``name_channel`` gives the channel of a task id; ``read_statuses`` the truth about many."""
+
+    def __init__(self, redis: Redis, name_channel: Callable[[str], str], read_statuses: ReadStatuses) -> None:
+        self._redis = redis
+        self._name_channel = name_channel
+        self._read_statuses = read_statuses
+        self._channels: dict[str, _Channel] = {}
+        self._subscribed: set[str] = set()
+        self._awaited: Counter[str] = Counter()  # acknowledgements still to come, by channel
+        self._changed = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
+        self._base = name_channel("-")  # always subscribed, so that the connection is never without a channel
+
+    @property
+    def watching(self) -> int:
+        """How many waiters there are."""
+        return sum(len(channel.watches) for channel in self._channels.values())
+
+    def start(self) -> None:
+        """Begins to listen, on the running event loop."""
+        self._tasks = [asyncio.create_task(self._keep_listening()), asyncio.create_task(self._keep_rereading())]
+
+    async def stop(self) -> None:
+        """Ends listening; those who still watch hear nothing more."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    @asynccontextmanager
+    async def watch(self, task_id: str) -> AsyncIterator[Watch]:
+        """Watches a task.  Read its record after entering: what changes from then on is not missed."""
+        name = self._name_channel(task_id)
+        channel = self._channels.setdefault(name, _Channel(task_id))
+        watch = Watch()
+        channel.watches.add(watch)
+        try:
+            if not channel.acknowledged.is_set():
+                self._changed.set()
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(channel.acknowledged.wait(), ACK_SECONDS)
+                    watch.clear()
+            yield watch
+        finally:
+            channel.watches.discard(watch)
+            if not channel.watches:
+                asyncio.get_running_loop().call_later(LINGER_SECONDS, self._drop_idle, name)
+
+    def _drop_idle(self, name: str) -> None:
+        channel = self._channels.get(name)
+        if channel is not None and not channel.watches:
+            del self._channels[name]
+            self._changed.set()
+
+    async def _keep_listening(self) -> None:
+        failures = 0
+        while True:
+            try:
+                async with self._redis.pubsub() as pubsub:
+                    await self._listen(pubsub)
+            except Exception as error:
+                failures = 0 if self._subscribed else failures + 1
+                if not is_passing(error):
+                    log.exception("hub_failed")
+                elif failures <= 1:
+                    log.warning("hub_disconnected", error=type(error).__name__)
+            self._forget_subscriptions()
+            await asyncio.sleep(pause_before(failures))
+
+    async def _listen(self, pubsub: PubSub) -> None:
+        await pubsub.subscribe(self._base)
+        reader = asyncio.create_task(self._read(pubsub))
+        writer = asyncio.create_task(self._reconcile(pubsub))
+        try:
+            await asyncio.wait({reader, writer}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in (reader, writer):
+                task.cancel()
+            results = await asyncio.gather(reader, writer, return_exceptions=True)
+        for result in results:
+            if isinstance(result, Exception):
+                raise result
+
+    async def _read(self, pubsub: PubSub) -> None:
+        silent = False
+        while True:
+            message = cast(dict[str, Any] | None, await pubsub.get_message(timeout=IDLE_SECONDS))
+            if message is not None:
+                silent = False
+                self._handle(message)
+            elif silent:
+                raise ConnectionError("the subscription does not answer")
+            else:
+                silent = True
+                await pubsub.ping()
+
+    def _handle(self, message: dict[str, Any]) -> None:
+        name = (message["channel"] or b"").decode()
+        if message["type"] == "subscribe":
+            self._awaited[name] -= 1
+        channel = self._channels.get(name)
+        if channel is None or message["type"] not in ("subscribe", "message"):
+            return
+        if self._awaited[name] <= 0:  # not the late acknowledgement of a subscription that was given up meanwhile
+            channel.acknowledged.set()
+            del self._awaited[name]
+        channel.notify()
+
+    async def _reconcile(self, pubsub: PubSub) -> None:
+        """The one writer: brings the connection's subscriptions to what is wanted, again after every change."""
+        self._subscribed = {self._base}
+        while True:
+            self._changed.clear()
+            wanted = {self._base, *self._channels}
+            for batch in _split(wanted - self._subscribed):
+                self._awaited.update(batch)
+                await pubsub.subscribe(*batch)
+            for batch in _split(self._subscribed - wanted):
+                await pubsub.unsubscribe(*batch)
+            self._subscribed = wanted
+            await self._changed.wait()
+
+    def _forget_subscriptions(self) -> None:
+        self._subscribed = set()
+        self._awaited.clear()
+        for channel in self._channels.values():
+            channel.acknowledged.clear()
+
+    async def _keep_rereading(self) -> None:
+        while True:
+            await asyncio.sleep(REREAD_SECONDS)
+            channels = [channel for channel in self._channels.values() if channel.watches]
+            for batch in _split(channels):
+                await self._reread(batch)
+
+    async def _reread(self, channels: list[_Channel]) -> None:
+        try:
+            statuses = await self._read_statuses([channel.task_id for channel in channels])
+        except Exception as error:
+            log.warning("hub_reread_failed", error=type(error).__name__)
+            return
+        for channel, status in zip(channels, statuses, strict=True):
+            if status != channel.last_status:
+                channel.last_status = status
+                channel.notify()
+
+
+def _split(items: Collection[_Item]) -> Iterator[list[_Item]]:
+    ordered = list(items)
+    for start in range(0, len(ordered), BATCH):
+        yield ordered[start : start + BATCH]

@@ -1,0 +1,178 @@
+"""The exceptions of the project, and what each of them is on the wire.
+
+::
+
+    ReceiverError                     a JSON-RPC error; tool authors raise it with a code of their own
+    ├── ParseError                    -32700  the body is not JSON
+    ├── InvalidRequest                -32600  the body is not one JSON-RPC message
+    ├── MethodNotFound                -32601  unknown method, or a tool that is not called this way
+    ├── InvalidParams                 -32602
+    │   ├── InvalidArguments                  a tool's arguments do not fit its schema
+    │   ├── InvalidCursor                     not a cursor of this requestor
+    │   ├── TaskNotFound                      unknown, expired, malformed or foreign: one text for all
+    │   ├── TaskAlreadyFinished               cancel of a terminal task
+    │   ├── TaskWasCancelled                  what tasks/result of a cancelled task says
+    │   └── TaskExpired                       the ttl ended while a requestor waited
+    └── InternalError                 -32603
+        ├── Unavailable                       the store does not answer; carries a retry hint
+        ├── Refused                           a limit; carries its reason and a retry hint
+        └── WorkerLost                        the worker of a plain call died
+    ToolError                         what a tool says to its caller: a result with ``isError``
+    Retry                             what a tool raises to be run again later
+    StartupError                      one clear line for whoever starts the server; exit code 2
+
+A JSON-RPC error that answers a well-formed request goes out with HTTP 200: the Python client drops its whole
+connection on any other status.  ``http_status`` differs only where no request could be read.
+"""
+
+from math import inf
+from typing import Any, ClassVar
+
+__all__ = [
+    "InternalError",
+    "InvalidArguments",
+    "InvalidCursor",
+    "InvalidParams",
+    "InvalidRequest",
+    "MethodNotFound",
+    "ParseError",
+    "ReceiverError",
+    "Refused",
+    "Retry",
+    "StartupError",
+    "TaskAlreadyFinished",
+    "TaskExpired",
+    "TaskNotFound",
+    "TaskWasCancelled",
+    "ToolError",
+    "Unavailable",
+    "WorkerLost",
+]
+
+
+class ReceiverError(Exception):
+    """A JSON-RPC error: ``code`` (an integer), ``message``, and ``data`` (any JSON value, or None for none).
+
+    Raised by a tool, it becomes exactly this error for the caller (T-83).
+    """
+
+    default_code: ClassVar[int] = -32603
+    default_message: ClassVar[str] = "Internal error"
+    http_status: ClassVar[int] = 200
+
+    def __init__(self, message: str | None = None, *, code: int | None = None, data: Any = None) -> None:
+        if code is not None and (isinstance(code, bool) or not isinstance(code, int)):
+            raise TypeError("a JSON-RPC error code is an integer")  # L-05
+        self.code = self.default_code if code is None else code
+        self.message = self.default_message if message is None else message
+        self.data = data
+        super().__init__(self.message)
+
+    def to_json(self) -> dict[str, Any]:
+        """The error object of a JSON-RPC response: ``code``, ``message``, and ``data`` if there is any."""
+        error: dict[str, Any] = {"code": self.code, "message": self.message}
+        if self.data is not None:
+            error["data"] = self.data
+        return error
+
+
+class ParseError(ReceiverError):
+    default_code = -32700
+    default_message = "Parse error"
+    http_status = 400
+
+
+class InvalidRequest(ReceiverError):
+    default_code = -32600
+    default_message = "Invalid request"
+    http_status = 400
+
+
+class MethodNotFound(ReceiverError):
+    default_code = -32601
+    default_message = "Method not found"
+
+
+class InvalidParams(ReceiverError):
+    default_code = -32602
+    default_message = "Invalid params"
+
+
+class InvalidArguments(InvalidParams):
+    """The text names each field; a plain call answers the same text as an ``isError`` result (X-18)."""
+
+
+class InvalidCursor(InvalidParams):
+    default_message = "Invalid cursor"  # T-77
+
+
+class TaskNotFound(InvalidParams):
+    default_message = "Task not found"  # T-76, T-89
+
+
+class TaskAlreadyFinished(InvalidParams):
+    """``status`` is the terminal status that the task has (T-67)."""
+
+    def __init__(self, status: str) -> None:
+        super().__init__(f"Task is already {status}")
+
+
+class TaskWasCancelled(InvalidParams):
+    default_message = "Task was cancelled"  # X-2
+
+    def __init__(self, task_id: str) -> None:
+        super().__init__(data={"taskId": task_id, "status": "cancelled"})
+
+
+class TaskExpired(InvalidParams):
+    default_message = "Task has expired"  # X-6
+
+
+class InternalError(ReceiverError):
+    """Something failed that the requestor can't mend."""
+
+
+class Unavailable(InternalError):
+    """The store does not answer.  ``retry_after_ms``: when to try again, in milliseconds."""
+
+    def __init__(self, retry_after_ms: int = 1000) -> None:
+        super().__init__(
+            "The task store is unavailable; try again later",
+            data={"reason": "unavailable", "retryAfterMs": retry_after_ms},
+        )
+
+
+class Refused(InternalError):
+    """A limit was reached and nothing was stored.  ``reason`` is a short word, ``retry_after_ms`` a hint."""
+
+    def __init__(self, reason: str, message: str, *, retry_after_ms: int = 1000) -> None:
+        super().__init__(message, data={"reason": reason, "retryAfterMs": retry_after_ms})
+
+
+class WorkerLost(InternalError):
+    """A run ended with its worker, and may not be run again.  ``attempts``: how many runs were lost."""
+
+    def __init__(self, attempts: int) -> None:
+        times = "once" if attempts == 1 else f"{attempts} times"
+        super().__init__(f"The worker was lost {times}", data={"reason": "worker_lost", "attempts": attempts})
+
+
+class ToolError(Exception):
+    """What a tool tells its caller when it can't do its work: the text of a result with ``isError``.
+
+    Any other exception is answered with its type only, and goes to the log with its traceback.
+    """
+
+
+class Retry(Exception):
+    """Raised by a tool to be run again ``after`` seconds; counts as one of its attempts."""
+
+    def __init__(self, after: float = 0.0) -> None:
+        if not 0 <= after < inf:  # NaN is not, either
+            raise ValueError("after is a number of seconds, zero or more")
+        self.after = after
+        super().__init__(f"run again in {after:g} s")
+
+
+class StartupError(Exception):
+    """The server can't start; the message is the one line that says why."""

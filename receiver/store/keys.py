@@ -1,0 +1,163 @@
+"""Every key and channel of the store, each named by one method of ``Keys``.
+
+All keys of a namespace and shard share one hash tag, so that whatever a script touches sits in one Cluster slot.
+The scripts name keys by the same methods: ``lua_function`` turns one into Lua.  ``docs/keys.md`` is made from here.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+_Method = TypeVar("_Method", bound=Callable[..., str])
+
+
+@dataclass(frozen=True)
+class KeySpec:
+    """What a key is: its Redis type (or ``channel``), when it goes away, and what it holds."""
+
+    name: str
+    type: str
+    expiry: str
+    holds: str
+
+    @property
+    def is_permanent(self) -> bool:
+        """Whether the key may stand without a TTL: it then empties itself, or is of bounded size."""
+        return self.expiry.startswith("permanent")
+
+
+SPECS: dict[str, KeySpec] = {}
+
+
+def _key(type_: str, expiry: str, holds: str) -> Callable[[_Method], _Method]:
+    def register(method: _Method) -> _Method:
+        SPECS[method.__name__] = KeySpec(method.__name__, type_, expiry, holds)
+        return method
+
+    return register
+
+
+class Keys:
+    """Names the keys of one shard of one namespace."""
+
+    def __init__(self, namespace: str = "mcp", shard: str = "0") -> None:
+        self.namespace = namespace
+        self.shard = shard
+        self.prefix = f"{namespace}:{{{shard}}}:"
+        self.job_prefix = f"{{{shard}}}{namespace}."
+
+    def job_id(self, task_id: str) -> str:
+        """The id under which arq knows a task: it carries the tag, and the namespace."""
+        return self.job_prefix + task_id
+
+    @_key("hash", "created_at + ttl", "the record of a task, or of a plain call")
+    def task(self, task_id: str) -> str:
+        return f"{self.prefix}task:{task_id}"
+
+    @_key("zset", "with its last task", "the tasks of an owner by created_at: what tasks/list pages through")
+    def owner(self, owner: str) -> str:
+        return f"{self.prefix}owner:{owner}"
+
+    @_key("zset", "with its last task", "the unfinished tasks of an owner by expires_at: what the limit counts")
+    def active(self, owner: str) -> str:
+        return f"{self.prefix}active:{owner}"
+
+    @_key("zset", "permanent, swept", "the tasks in a status by updated_at: what operators filter by")
+    def status(self, status: str) -> str:
+        return f"{self.prefix}status:{status}"
+
+    @_key("zset", "permanent, swept", "all tasks by expires_at, as owner/id/queue: what the janitor sweeps")
+    def expiry(self) -> str:
+        return f"{self.prefix}expiry"
+
+    @_key("zset", "permanent, empties itself", "arq's queue of a lane: job ids by their fair tag")
+    def queue(self, queue: str) -> str:
+        return f"{self.prefix}queue:{queue}"
+
+    @_key(
+        "zset",
+        "permanent, empties itself",
+        "the last fair tag of each owner in a queue, while ahead of what was served",
+    )
+    def fair(self, queue: str) -> str:
+        return f"{self.prefix}fair:{queue}"
+
+    @_key("hash", "permanent, a field a queue", "the fair tag last claimed from each queue")
+    def served(self) -> str:
+        return f"{self.prefix}served"
+
+    @_key("zset", "permanent, empties itself", "running tasks by the end of their lease")
+    def leases(self) -> str:
+        return f"{self.prefix}leases"
+
+    @_key("zset", "permanent, empties itself", "tasks that wait for a time (retries), by that time")
+    def later(self) -> str:
+        return f"{self.prefix}later"
+
+    @_key("set", "permanent, empties itself", "what runs of a tool that has a max_running")
+    def running(self, tool: str) -> str:
+        return f"{self.prefix}running:{tool}"
+
+    @_key("list", "1 minute", "the doorbell of a queue: an element wakes one worker")
+    def bell(self, queue: str) -> str:
+        return f"{self.prefix}bell:{queue}"
+
+    @_key("list", "1 minute", "a doorbell that one worker rings for itself, to listen to other bells")
+    def own_bell(self, worker: str) -> str:
+        return f"{self.prefix}own-bell:{worker}"
+
+    @_key("hash", "permanent, two fields", "when any worker was last seen, and until when no lease is taken over")
+    def clock(self) -> str:
+        return f"{self.prefix}clock"
+
+    @_key("zset", "permanent, swept", "workers by their last heartbeat")
+    def workers(self) -> str:
+        return f"{self.prefix}workers"
+
+    @_key("hash", "10 leases after the last heartbeat", "a worker: host, pid, version, lanes, what it runs")
+    def worker(self, worker: str) -> str:
+        return f"{self.prefix}worker:{worker}"
+
+    @_key("hash", "10 leases after the last claim or heartbeat", "the tasks that a worker holds, by number of claim")
+    def held(self, worker: str) -> str:
+        return f"{self.prefix}held:{worker}"
+
+    @_key("string", "permanent, one value", "the secret that signs cursors, where RECEIVER_SECRETS is not set")
+    def secret(self) -> str:
+        return f"{self.prefix}secret"
+
+    @_key("channel", "", "a task changed: look again")
+    def events(self, task_id: str) -> str:
+        return f"{self.prefix}events:{task_id}"
+
+    @_key("channel", "", "a run of this worker was cancelled: its task id")
+    def signals(self, worker: str) -> str:
+        return f"{self.prefix}signals:{worker}"
+
+    @_key("string", "created_at + ttl", "arq's job: the function and its one argument, the task id")
+    def arq_job(self, task_id: str) -> str:
+        return f"arq:job:{self.job_prefix}{task_id}"
+
+    @_key("string", "never written here", "arq's try counter; removed with the job, in case a stock worker wrote it")
+    def arq_retry(self, task_id: str) -> str:
+        return f"arq:retry:{self.job_prefix}{task_id}"
+
+    @_key("string", "never written here", "arq's lock; removed with the job, in case a stock worker wrote it")
+    def arq_in_progress(self, task_id: str) -> str:
+        return f"arq:in-progress:{self.job_prefix}{task_id}"
+
+
+_PREFIX, _JOB_PREFIX, _ARGUMENT = "\x01", "\x02", "\x03"
+
+
+def lua_function(name: str) -> str:
+    """The method ``name`` of ``Keys`` as a Lua function ``key_<name>``; P and J stand for the two prefixes."""
+    keys = Keys()
+    keys.prefix, keys.job_prefix = _PREFIX, _JOB_PREFIX
+    method = getattr(keys, name)
+    arguments = [_ARGUMENT] if method.__code__.co_argcount == 2 else []
+    symbols = {_PREFIX: "P", _JOB_PREFIX: "J", _ARGUMENT: "x"}
+    parts = [part for part in re.split(r"([\x01-\x03])", method(*arguments)) if part]
+    expression = " .. ".join(symbols.get(part, f"'{part}'") for part in parts)
+    return f"local function key_{name}({'x' if arguments else ''}) return {expression} end"

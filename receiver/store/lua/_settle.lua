@@ -1,0 +1,27 @@
+-- include: lease
+
+-- Moves a task to another status, in the record and in the index of operators.
+local function move_status(id, before, after, now)
+  local updated = math.max(now, tonumber(redis.call('HGET', key_task(id), 'updated_at')))
+  redis.call('HSET', key_task(id), 'status', after, 'updated_at', int(updated))
+  redis.call('ZREM', key_status(before), id)
+  redis.call('ZADD', key_status(after), int(updated), id)
+end
+
+-- Makes a task terminal: the only place where a status becomes one (T-34).  The caller checked that the task is
+-- open, and its fence.  Removes the lease, the queue entries and all of arq's keys, and wakes whoever waits.
+local function settle(id, status, message, now)
+  local task = redis.call('HMGET', key_task(id), 'status', 'owner', 'queue', 'worker')
+  move_status(id, task[1], status, now)
+  redis.call('HSET', key_task(id), 'finished_at', int(now))
+  if message ~= '' then
+    redis.call('HSET', key_task(id), 'status_message', message)
+  end
+  redis.call('HDEL', key_task(id), 'lease_until', 'handed_back', 'lost')
+  drop_lease(id, task[4], task[3])
+  leave_queue(id, task[3])
+  redis.call('ZREM', key_later(), id)
+  redis.call('ZREM', key_active(task[2]), id)
+  drop_job(id)
+  redis.call('PUBLISH', key_events(id), status)
+end

@@ -1,0 +1,58 @@
+-- How claim takes tasks out of the queues.  now, worker, claim, mine, free, open and hand_over are its own.
+
+-- Retries that are due go back to their old place.
+local function forward_due()
+  for _, id in ipairs(redis.call('ZRANGEBYSCORE', key_later(), '-inf', int(now), 'LIMIT', 0, 100)) do
+    redis.call('ZREM', key_later(), id)
+    local task = redis.call('HMGET', key_task(id), 'queue', 'score')
+    if task[1] then
+      make_ready(id, task[1], task[2])
+    end
+  end
+end
+
+-- If this very claim was made before, and its reply lost: hands the same tasks over again, and returns true.
+local function hand_over_again()
+  if redis.call('HGET', key_held(worker), 'claim') ~= claim then return false end
+  local held = redis.call('HGETALL', key_held(worker))
+  for i = 1, #held, 2 do
+    local id = held[i]
+    local run = id ~= 'claim' and held[i + 1] == claim and not mine[id] and redis.call('HGET', key_task(id), 'run')
+    if run then -- neither a run that only went on, nor a task that expired meanwhile
+      hand_over(id, run)
+    end
+  end
+  return true
+end
+
+-- Decides on the task at one place of the queue.  Returns 'taken', 'renewed', 'removed' from the queue,
+-- or 'passed' over.
+local function take(id, queue, score)
+  local task = redis.call('HMGET', key_task(id), 'status', 'run', 'attempt', 'handed_back', 'lost')
+  if task[1] ~= 'working' then
+    leave_queue(id, queue)
+    drop_job(id)
+    return 'removed'
+  end
+  if mine[id] == task[2] and task[5] then -- it runs here, and lost its lease meanwhile: the same run goes on
+    grant_lease(id, worker, queue, claim, now, lease)
+    return 'renewed'
+  elseif mine[id] then
+    return 'passed' -- a run of it that was given back, or an older one, must end here first
+  end
+  local run = task[2] + 1
+  local attempt = task[3] + (task[4] and 0 or 1)
+  redis.call('HSET', key_task(id), 'run', int(run), 'attempt', int(attempt), 'score', score, 'started_at', int(now))
+  redis.call('HDEL', key_task(id), 'handed_back')
+  grant_lease(id, worker, queue, claim, now, lease)
+  hand_over(id, run)
+  return 'taken'
+end
+
+-- Remembers how far a queue was served; a task that came back to its old place does not turn it back.
+local function serve(queue, score)
+  if tonumber(score) > tonumber(redis.call('HGET', key_served(), queue) or 0) then
+    redis.call('HSET', key_served(), queue, score)
+    redis.call('ZREMRANGEBYSCORE', key_fair(queue), '-inf', score)
+  end
+end

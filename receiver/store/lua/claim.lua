@@ -1,0 +1,61 @@
+#!lua flags=allow-oom
+-- Gives a worker the next tasks for its free slots.  Expired leases and due retries go back to their queues first.
+-- KEYS  1 prefix, 2 job prefix
+-- ARGV  1 worker, 2 number of this claim, 3 lease in ms, 4 free slots, 5 free slots for other than plain calls,
+--       6 queues, then for each: name, max_running (0 = none), '1' if it holds plain calls; then id, run of every
+--       task that this worker still runs
+-- Returns {now, ms until the next retry is due (-1 = none), {id, run, arq's job, record} for each claimed task}
+-- include: lost
+local worker, claim, lease = ARGV[1], ARGV[2], tonumber(ARGV[3])
+local free, open = tonumber(ARGV[4]), tonumber(ARGV[5])
+local now = now_ms()
+local last_queue = 6 + 3 * ARGV[6]
+local mine, claimed = {}, {}
+for i = last_queue + 1, #ARGV, 2 do
+  mine[ARGV[i]] = ARGV[i + 1]
+end
+
+local function hand_over(id, run)
+  local job = redis.call('GET', key_arq_job(id)) or ''
+  claimed[#claimed + 1] = { id, tonumber(run), job, redis.call('HGETALL', key_task(id)) }
+end
+
+-- include: take
+
+-- Takes what it may from one queue, and leaves the bell ringing only for what another worker could take.
+local function take_from(queue, cap, plain)
+  local room = cap > 0 and cap - redis.call('SCARD', key_running(capped_tool(queue))) or math.huge
+  local passed = 0
+  while room > 0 and (plain and free or math.min(free, open)) > 0 do
+    local head = redis.call('ZRANGE', key_queue(queue), passed, passed, 'WITHSCORES')
+    if not head[1] then break end
+    local verdict = take(string.sub(head[1], #J + 1), queue, head[2])
+    if verdict == 'taken' then
+      room, free, open = room - 1, free - 1, open - (plain and 0 or 1)
+      serve(queue, head[2])
+    elseif verdict == 'renewed' then
+      room = room - 1
+    elseif verdict == 'passed' then
+      passed = passed + 1
+    end
+  end
+  if room > 0 and redis.call('ZCARD', key_queue(queue)) > passed then
+    ring(queue)
+  else
+    redis.call('DEL', key_bell(queue))
+  end
+end
+
+if watch_clock(now, lease) then
+  recover_lost(now, 100)
+end
+forward_due()
+if not hand_over_again() then
+  for i = 7, last_queue, 3 do
+    take_from(ARGV[i], tonumber(ARGV[i + 1]), ARGV[i + 2] == '1')
+  end
+  redis.call('HSET', key_held(worker), 'claim', claim)
+  redis.call('PEXPIRE', key_held(worker), lease * 10)
+end
+local due = redis.call('ZRANGE', key_later(), 0, 0, 'WITHSCORES')
+return { now, due[2] and math.max(0, due[2] - now) or -1, claimed }

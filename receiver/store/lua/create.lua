@@ -1,0 +1,50 @@
+-- Creates a task together with its job: no crash can leave one without the other.
+-- KEYS  1 prefix, 2 job prefix
+-- ARGV  1 id, 2 owner, 3 queue, 4 kind ('task' | 'call'), 5 ttl in ms, 6 limit of unfinished tasks,
+--       7 limit of the queue, 8 arq's job, 9... further fields and values of the record
+-- Returns {code, number}: 1 created_at (also for the same call sent again, known by its id)
+--       | -1 unfinished tasks | -2 waiting tasks: the limit that was reached
+-- Not allow-oom: a full store refuses new tasks, and lets running ones finish.
+-- include: queue
+local id, owner, queue, kind = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local now = now_ms()
+local expires = now + ARGV[5]
+
+local created = redis.call('HGET', key_task(id), 'created_at')
+if created then
+  return { 1, tonumber(created) }
+end
+
+local active = key_active(owner)
+redis.call('ZREMRANGEBYSCORE', active, '-inf', int(now)) -- expired tasks don't count, swept or not
+local unfinished = redis.call('ZCARD', active)
+if unfinished >= tonumber(ARGV[6]) then
+  return { -1, unfinished } -- T-92
+end
+local waiting = redis.call('ZCARD', key_queue(queue)) + redis.call('ZCARD', key_later())
+if waiting >= tonumber(ARGV[7]) then
+  return { -2, waiting }
+end
+
+-- An index lives as long as the last task in it.
+local function index(key, score)
+  redis.call('ZADD', key, int(score), id)
+  if redis.call('PTTL', key) < expires - now then
+    redis.call('PEXPIREAT', key, int(expires))
+  end
+end
+
+local task = key_task(id)
+redis.call('HSET', task, 'kind', kind, 'status', 'working', 'created_at', int(now), 'updated_at', int(now),
+  'expires_at', int(expires), 'ttl', ARGV[5], 'owner', owner, 'queue', queue, 'run', '0', 'attempt', '0',
+  unpack(ARGV, 9))
+redis.call('PEXPIREAT', task, int(expires))
+index(active, expires)
+if kind == 'task' then
+  index(key_owner(owner), now)
+end
+redis.call('ZADD', key_status('working'), int(now), id)
+redis.call('ZADD', key_expiry(), int(expires), owner .. '/' .. id .. '/' .. queue)
+redis.call('SET', key_arq_job(id), ARGV[8], 'PXAT', int(expires))
+make_ready(id, queue, int(fair_tag(queue, owner)))
+return { 1, now }

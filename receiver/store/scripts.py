@@ -1,0 +1,84 @@
+"""The Lua scripts: read from ``lua/*.lua`` once, put together with what they include, and called by name.
+
+A script file may hold ``-- include: name`` lines, each of which stands for ``lua/_name.lua`` (once a script), and
+calls ``key_<name>(…)`` for the keys of ``keys.py``.  ``python -m receiver.store.scripts DIR`` writes the scripts as
+the server gets them, for luacheck and for curious readers.
+"""
+
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha1
+from importlib.resources import files
+from pathlib import Path
+
+from receiver.store.keys import SPECS, lua_function
+
+_INCLUDE = re.compile(r"^-- include: (\w+)$", re.MULTILINE)
+_FLAGS = re.compile(r"^#!lua[^\n]*\n")
+_KEY_CALL = re.compile(r"\bkey_(\w+)\(")
+
+Argument = str | bytes | int
+
+
+@dataclass(frozen=True)
+class Script:
+    """One script as the server gets it: ``source`` and its ``sha``."""
+
+    name: str
+    source: str
+    sha: str
+
+
+def _read(name: str) -> str:
+    return (files("receiver.store") / "lua" / f"{name}.lua").read_text(encoding="utf-8")
+
+
+def _expand(text: str, included: set[str]) -> str:
+    def include(match: re.Match[str]) -> str:
+        name = match.group(1)
+        if name in included:
+            return ""
+        included.add(name)
+        return _expand(_read(f"_{name}"), included)
+
+    return _INCLUDE.sub(include, text)
+
+
+def _assemble(name: str) -> tuple[str, str]:
+    """The flags line of a script (or ``""``) and its whole body."""
+    text = _read(name)
+    found = _FLAGS.match(text)
+    flags = found.group(0) if found else ""
+    body = _expand(text[len(flags) :], set())
+    used = [spec for spec in SPECS if spec in set(_KEY_CALL.findall(body))]
+    head = ["local P, J = KEYS[1], KEYS[2]", *map(lua_function, used)]
+    return flags, "\n".join(head) + "\n" + body
+
+
+@cache
+def load(name: str, *, with_flags: bool = True) -> Script:
+    """The script ``name``.  Without flags for fakeredis, which can't read the ``#!lua`` line."""
+    flags, body = _assemble(name)
+    source = flags + body if with_flags else body
+    return Script(name, source, sha1(source.encode(), usedforsecurity=False).hexdigest())
+
+
+def names() -> Iterator[str]:
+    """The names of all scripts."""
+    for file in sorted((files("receiver.store") / "lua").iterdir(), key=lambda file: file.name):
+        if file.name.endswith(".lua") and not file.name.startswith("_"):
+            yield file.name.removesuffix(".lua")
+
+
+def write_all(folder: Path) -> None:
+    """Writes every script into ``folder``, without the flags line, which is not Lua."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in names():
+        (folder / f"{name}.lua").write_text(load(name, with_flags=False).source, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write_all(Path(sys.argv[1]))

@@ -1,0 +1,46 @@
+"""Heartbeats.  They leave from a thread of their own, over a connection of their own, so this is a blocking client."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from redis import Redis
+from redis.exceptions import NoScriptError
+
+from receiver.store.keys import Keys
+from receiver.store.scripts import Argument, load
+
+
+class WorkerStore:
+    """One worker's presence in the store.  ``lease`` in milliseconds."""
+
+    def __init__(self, redis: Redis, keys: Keys, *, lease: int, with_flags: bool = True) -> None:
+        self._redis = redis
+        self._keys = keys
+        self._lease = lease
+        self._with_flags = with_flags
+
+    def beat(
+        self, worker: str, acknowledged: int, presence: Mapping[str, Argument], running: Mapping[str, int]
+    ) -> dict[str, str]:
+        """Renews the leases of ``running``; returns the task ids whose run must stop, each with the reason.
+
+        ``acknowledged`` is the last claim whose reply arrived; ``presence`` is what operators see of the worker.
+        Raises redis-py's errors: whoever beats tries again anyway.
+        """
+        fields = [item for pair in presence.items() for item in pair]
+        runs = [item for pair in running.items() for item in pair]
+        head = (worker, self._lease, acknowledged, len(presence))
+        flat = self._evaluate("heartbeat", *head, *fields, *runs)
+        return {flat[i].decode(): flat[i + 1].decode() for i in range(0, len(flat), 2)}
+
+    def close(self) -> None:
+        """Gives the connection back."""
+        self._redis.close()
+
+    def _evaluate(self, name: str, *arguments: Argument) -> Any:
+        script = load(name, with_flags=self._with_flags)
+        tail = (2, self._keys.prefix, self._keys.job_prefix, *arguments)
+        try:
+            return self._redis.execute_command("EVALSHA", script.sha, *tail)
+        except NoScriptError:
+            return self._redis.execute_command("EVAL", script.source, *tail)

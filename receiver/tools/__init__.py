@@ -1,0 +1,1 @@
+"""Tools: functions with a schema, and the rules for running them.  Nothing here knows a store or a transport."""

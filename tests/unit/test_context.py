@@ -1,0 +1,67 @@
+import asyncio
+from typing import Any
+
+import pytest
+
+from receiver.context import Context, SyncContext
+from receiver.principal import ANONYMOUS, Principal
+
+
+class Recording(Context):
+    """A Context that keeps what it is told."""
+
+    task_id = None
+    run = 1
+    attempt = 1
+    state = None
+    principal: Principal = ANONYMOUS
+    cancelled = False
+
+    def __init__(self) -> None:
+        self.told: list[tuple[Any, ...]] = []
+
+    @property
+    def sync(self) -> SyncContext:
+        loop = asyncio.get_running_loop()
+        return SyncContext(self, lambda coroutine: asyncio.run_coroutine_threadsafe(coroutine, loop).result())
+
+    async def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
+        self.told.append(("progress", done, total, message))
+
+    async def status(self, message: str) -> None:
+        self.told.append(("status", message))
+
+    async def log(self, level: str, data: Any) -> None:
+        if level not in ("info",):
+            raise ValueError(level)
+        self.told.append(("log", level, data))
+
+
+async def test_a_plain_function_in_a_thread_does_what_an_async_one_does() -> None:
+    context = Recording()
+    sync = context.sync
+
+    def work() -> None:
+        sync.progress(1)
+        sync.progress(2, total=3, message="half")
+        sync.status("nearly")
+        sync.log("info", {"n": 1})
+
+    await asyncio.to_thread(work)
+    assert context.told == [
+        ("progress", 1, None, None),
+        ("progress", 2, 3, "half"),
+        ("status", "nearly"),
+        ("log", "info", {"n": 1}),
+    ]
+
+
+async def test_a_refusal_reaches_the_thread() -> None:
+    sync = Recording().sync
+    with pytest.raises(ValueError, match="debug"):
+        await asyncio.to_thread(sync.log, "debug", None)
+
+
+def test_a_context_is_made_by_a_worker_only() -> None:
+    with pytest.raises(TypeError, match="abstract"):
+        Context()  # type: ignore[abstract]

@@ -1,0 +1,80 @@
+"""The Context of a run."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+import structlog
+
+from receiver.context import Context, LogLevel, SyncContext
+from receiver.principal import Principal
+from receiver.protocol.outcome import one_line
+from receiver.store.scripts import Argument
+from workers.reporter import Reporter
+from workers.roster import ActiveRun
+
+log = structlog.get_logger("receiver.tool")
+
+_LEVELS = {"notice": "info", "alert": "critical", "emergency": "critical"}  # those that Python has no name for
+
+
+class RunContext(Context):
+    """What a tool sees of its run; made on the event loop, usable from any thread."""
+
+    def __init__(self, active: ActiveRun, principal: Principal, state: Any, reporter: Reporter) -> None:
+        self._active = active
+        self._principal = principal
+        self._state = state
+        self._reporter = reporter
+        self._loop = asyncio.get_running_loop()
+        self._done: float | None = None
+
+    @property
+    def task_id(self) -> str | None:
+        claim = self._active.claim
+        return claim.task_id if claim.kind == "task" else None
+
+    @property
+    def run(self) -> int:
+        return self._active.claim.run
+
+    @property
+    def attempt(self) -> int:
+        return self._active.claim.attempt
+
+    @property
+    def state(self) -> Any:
+        return self._state
+
+    @property
+    def principal(self) -> Principal:
+        return self._principal
+
+    @property
+    def cancelled(self) -> bool:
+        return self._active.stop_reason is not None
+
+    @property
+    def sync(self) -> SyncContext:
+        return SyncContext(self, self._block_on)
+
+    async def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
+        if self._done is not None and done <= self._done:  # T-62
+            return
+        self._done = done
+        fields: dict[str, Argument] = {"progress": f"{done:g}"}
+        if total is not None:
+            fields["progress_total"] = f"{total:g}"
+        if message is not None:
+            fields["progress_message"] = one_line(message)
+        self._reporter.report(fields)
+
+    async def status(self, message: str) -> None:
+        self._reporter.report({"status_message": one_line(message)})
+
+    async def log(self, level: LogLevel, data: Any) -> None:
+        write = getattr(log, _LEVELS.get(level, level))
+        write("tool_log", task_id=self._active.claim.task_id, tool=self._active.claim.text("tool"), data=data)
+
+    def _block_on(self, work: Coroutine[Any, Any, None]) -> None:
+        asyncio.run_coroutine_threadsafe(work, self._loop).result()

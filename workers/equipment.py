@@ -1,0 +1,54 @@
+"""What a worker works with: its connections, and the parts of the store that it uses."""
+
+import os
+import secrets
+import socket
+from dataclasses import dataclass, field
+from typing import Self
+
+from redis import Redis as BlockingRedis
+from redis.asyncio import Redis
+
+from receiver.settings import Settings
+from receiver.store.client import Client, connect
+from receiver.store.keys import Keys
+from receiver.store.runs import RunStore
+from receiver.store.tasks import TaskStore
+from receiver.store.workers import WorkerStore
+
+
+def new_worker_id() -> str:
+    """A name that no other worker process has or had: host, pid, and a random part."""
+    return f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+
+
+@dataclass(frozen=True)
+class Equipment:
+    """``redis`` serves the event loop, ``beats`` the heartbeat thread; ``runs`` and ``tasks`` never lose patience."""
+
+    redis: Redis
+    keys: Keys
+    runs: RunStore
+    tasks: TaskStore
+    beats: WorkerStore
+    worker: str = field(default_factory=new_worker_id)
+
+    @classmethod
+    def connect(cls, settings: Settings) -> Self:
+        """The equipment for the Redis that the settings name; nothing is sent yet."""
+        url = settings.require_redis_url()
+        blocking = BlockingRedis.from_url(url, socket_timeout=settings.lease_seconds / 4, socket_connect_timeout=1)
+        return cls.of(connect(url), blocking, settings)
+
+    @classmethod
+    def of(cls, redis: Redis, blocking: BlockingRedis, settings: Settings, *, with_flags: bool = True) -> Self:
+        """The equipment on given connections."""
+        keys = Keys(settings.namespace)
+        client = Client(redis, keys, patience=None, with_flags=with_flags)
+        return cls(
+            redis=redis,
+            keys=keys,
+            runs=RunStore(client, lease=settings.lease_ms),
+            tasks=TaskStore(client, task_limit=settings.max_tasks_per_principal, queue_limit=settings.queue_limit),
+            beats=WorkerStore(blocking, keys, lease=settings.lease_ms, with_flags=with_flags),
+        )

@@ -1,0 +1,23 @@
+"""The janitor: clears the indexes of tasks that expired, and forgets workers that are long gone."""
+
+import asyncio
+
+import structlog
+
+from receiver.store.runs import RunStore
+
+BATCH = 500
+INTERVAL_SECONDS = 1.0
+
+log = structlog.get_logger(__name__)
+
+
+async def keep_sweeping(runs: RunStore, interval: float = INTERVAL_SECONDS) -> None:
+    """Sweeps every ``interval`` seconds, for ever.  Any number of workers may do so."""
+    while True:
+        swept = await runs.sweep(BATCH)
+        for task_id, status in swept.items():
+            if status in ("working", "input_required"):
+                log.warning("task_expired", task_id=task_id, status=status)
+        if len(swept) < BATCH:
+            await asyncio.sleep(interval)
