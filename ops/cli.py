@@ -1,6 +1,7 @@
 """The command line: ``receiver dev``, ``receiver serve`` and ``receiver work``.
 
-A command imports what it alone needs, so that a worker loads no web framework and a supervisor next to nothing.
+A command imports what it alone needs, when it needs it: a worker loads no web framework, a supervisor next to nothing,
+and what can't start says so at once.
 """
 
 import socket
@@ -70,9 +71,9 @@ def serve(
     fd: Annotated[int | None, typer.Option(hidden=True)] = None,
 ) -> None:
     """Run the API alone."""
+    served, settings = prepare(app)
     from ops.api import serve_api
 
-    served, settings = prepare(app)
     if fd is None:
         listener = open_listener(host, port)
         typer.echo(f"Serving {settings.app} at {url_of(listener)}/mcp")
@@ -87,9 +88,9 @@ def work(
     lanes: Annotated[str | None, typer.Option(help="The lanes to serve, separated by commas; all without.")] = None,
 ) -> None:
     """Run one worker alone."""
+    served, settings = prepare(app)
     from workers.process import run_worker
 
-    served, settings = prepare(app)
     names = None if lanes is None else [name for name in map(str.strip, lanes.split(",")) if name]
     raise typer.Exit(run_worker(served, settings, lanes=names))
 

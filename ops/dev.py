@@ -7,9 +7,8 @@ import asyncio
 import os
 import socket
 import sys
-from collections.abc import Coroutine
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 from ops.child import Child
 from ops.embedded import EmbeddedServer
@@ -32,9 +31,9 @@ def run_dev(app: str, settings: Settings, listener: socket.socket, *, workers: i
     server = None if settings.redis_url else EmbeddedServer(settings.data_dir)
     reports = Reports()
     supervisor = Supervisor(_children(app, listener, workers, reports, server), reports, server)
-    duties: list[Coroutine[Any, Any, None]] = [_announce(app, listener, server)]
+    duties = [partial(_announce, app, listener, server)]
     if folder is not None:
-        duties.append(_follow_changes(folder, supervisor))
+        duties.append(partial(_follow_changes, folder, supervisor))
     return supervisor.run(*duties)
 
 
@@ -45,17 +44,13 @@ def _children(
     grace = env.setdefault("RECEIVER_SHUTDOWN_GRACE_SECONDS", GRACE_SECONDS)
     if server is not None:
         env["RECEIVER_REDIS_URL"] = server.url
-    patience = float(grace) + MARGIN_SECONDS
-    fd = listener.fileno()
-    commands = {"the API": ["serve", app, "--fd", str(fd)]}
-    commands |= {f"worker {number}": ["work", app] for number in range(1, workers + 1)}
-    return [
-        Child(name, _receiver(command), patience=patience, env=env, fds=(fd, reports.write_end))
-        for name, command in commands.items()
-    ]
+    make = partial(Child, patience=float(grace) + MARGIN_SECONDS, env=env)
+    fd, report = listener.fileno(), reports.write_end
+    api = make("the API", _receiver("serve", app, "--fd", str(fd)), fds=(fd, report))
+    return [api, *(make(f"worker {n}", _receiver("work", app), fds=(report,)) for n in range(1, workers + 1))]
 
 
-def _receiver(arguments: list[str]) -> list[str]:
+def _receiver(*arguments: str) -> list[str]:
     """The command line, by this same Python.
 
     Without -P, a folder ``ops`` in the current directory would be taken for ours; it is ours in a checkout.

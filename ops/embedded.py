@@ -80,7 +80,7 @@ class EmbeddedServer:
         self._take_folder()
         self._end_leftover()
         self._log_start = self.log.stat().st_size if self.log.exists() else 0
-        # Every write that was answered is in the append-only file, and with the system if not yet on the disk.
+        # A write is answered when it is in the append-only file, which reaches the disk within a second.
         return [
             *(str(binary), "--dir", str(self.data_dir), "--port", "0"),
             *("--unixsocket", str(self.socket_path), "--unixsocketperm", "700"),

@@ -34,7 +34,10 @@ def prepare(app: str | None) -> tuple[Receiver, Settings]:
 
 
 async def _check_store(url: str) -> None:
-    redis = connect(url)
+    try:
+        redis = connect(url)
+    except ValueError as error:
+        raise StartupError(f"RECEIVER_REDIS_URL is not the URL of a Redis: {error}") from None
     try:
         if warning := await check_server(redis, url):
             structlog.get_logger(__name__).warning("redis_check", detail=warning)

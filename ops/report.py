@@ -7,20 +7,21 @@ import os
 import sys
 
 VARIABLE = "_RECEIVER_REPORT_FD"  # without the prefix RECEIVER_, since it is no setting
+_FD = os.environ.pop(VARIABLE, None)  # not for what a tool may start
 
 
 def is_supervised() -> bool:
     """Whether a ``receiver dev`` started this process."""
-    return VARIABLE in os.environ
+    return _FD is not None
 
 
 def complain(message: str) -> None:
     """Shows ``message`` as one line, or leaves that to the supervisor."""
     line = f"receiver: {' '.join(message.split())}\n"
-    if is_supervised():
-        os.write(int(os.environ[VARIABLE]), line.encode())
-    else:
+    if _FD is None:
         print(line, end="", file=sys.stderr, flush=True)
+    else:
+        os.write(int(_FD), line.encode())
 
 
 class Reports:

@@ -14,7 +14,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 from ops.child import Child
@@ -29,6 +29,9 @@ FIRST_PAUSE = 0.1  # seconds
 LONGEST_PAUSE = 5.0
 SAME_SIGNAL_SECONDS = 0.5  # timeout(1), for one, signals its child and then its group, which the child is in
 STEADY_SECONDS = 10.0  # whoever ran that long has no failures behind it
+
+
+Duty = Callable[[], Coroutine[Any, Any, None]]
 
 
 class StartFailed(Exception):
@@ -47,7 +50,7 @@ class Supervisor:
         self._ending: float | None = None  # since when
         self._task: asyncio.Task[Any] | None = None
 
-    def run(self, *duties: Coroutine[Any, Any, None]) -> int:
+    def run(self, *duties: Duty) -> int:
         """Runs until SIGINT, SIGTERM or SIGHUP; returns the exit code.  ``duties`` run beside, once the server does.
 
         Raises StartupError if the server can't start.  A second signal ends everything at once.
@@ -62,10 +65,11 @@ class Supervisor:
         self._reports.forget()
         await asyncio.gather(*(child.end() for child in self._children))
 
-    async def _run(self, duties: Sequence[Coroutine[Any, Any, None]]) -> int:
+    async def _run(self, duties: Sequence[Duty]) -> int:
         self._task = asyncio.current_task()
         for number in STOP_SIGNALS:
-            asyncio.get_running_loop().add_signal_handler(number, self._stop)
+            if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:  # nohup(1) ignores it
+                asyncio.get_running_loop().add_signal_handler(number, self._stop)
         try:
             async with asyncio.TaskGroup() as group:
                 await self._start(group, duties)
@@ -79,14 +83,16 @@ class Supervisor:
             await self._end()
         return 0
 
-    async def _start(self, group: asyncio.TaskGroup, duties: Sequence[Coroutine[Any, Any, None]]) -> None:
+    async def _start(self, group: asyncio.TaskGroup, duties: Sequence[Duty]) -> None:
         if self._server is not None and self._server_child is not None:
             group.create_task(self._keep(self._server_child))
             while not self._server.is_ready():  # noqa: ASYNC110 - another process, which tells nobody
                 await asyncio.sleep(LOOK_SECONDS)
             self._server_answered = True
-        for work in (*map(self._keep, self._children), *duties):
-            group.create_task(work)
+        for child in self._children:
+            group.create_task(self._keep(child))
+        for duty in duties:
+            group.create_task(duty())
 
     async def _keep(self, child: Child) -> None:
         """Starts ``child`` whenever it is not running."""

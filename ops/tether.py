@@ -22,12 +22,12 @@ def tether(command: Sequence[str]) -> list[str]:
 
 
 def main(parent: int, command: list[str]) -> None:
-    """Becomes ``command``; its first word is a path."""
+    """Becomes ``command``."""
     # SIGKILL, as everything here is made to survive it: a worker that is asked to stop would wait for its server.
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:  # it ended before that
         sys.exit(1)
-    os.execv(command[0], command)  # noqa: S606 - the command is ours
+    os.execvp(command[0], command)  # noqa: S606 - the command is ours
 
 
 if __name__ == "__main__":

@@ -29,8 +29,7 @@ def create_app(app: Receiver, settings: Settings | None = None) -> ASGIApp:
 
     async def serve(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and _route(scope) == PATH:
-            endpoint = node.endpoint or await node.open()
-            await endpoint(scope, receive, send)
+            await node.endpoint(scope, receive, send)
         else:
             await fallback(scope, receive, send)
 

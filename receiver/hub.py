@@ -9,7 +9,7 @@ subscriber: nothing of an old one has to be trusted.
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Iterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar, cast
 
@@ -23,6 +23,7 @@ ACK_SECONDS = 1.0  # a subscription that is not acknowledged in time: read anywa
 LINGER_SECONDS = 1.0  # a channel without watchers is kept this long: the next requestor may want it
 IDLE_SECONDS = 5.0  # a silent connection is asked for a sign of life
 REREAD_SECONDS = 3.0
+CANCEL_SECONDS = 0.05  # a task that is still there so long after it was cancelled is cancelled again
 BATCH = 500
 
 _Item = TypeVar("_Item")
@@ -75,7 +76,7 @@ class Hub:
         self._subscribed: set[str] = set()
         self._awaited: Counter[str] = Counter()  # acknowledgements still to come, by channel
         self._changed = asyncio.Event()
-        self._tasks: list[asyncio.Task[None]] = []
+        self._tasks: set[asyncio.Task[None]] = set()
         self._base = name_channel("-")  # always subscribed, so that the connection is never without a channel
 
     @property
@@ -85,26 +86,25 @@ class Hub:
 
     def start(self) -> None:
         """Begins to listen, on the running event loop."""
-        self._tasks = [asyncio.create_task(self._keep_listening()), asyncio.create_task(self._keep_rereading())]
+        self._spawn(self._keep_listening())
+        self._spawn(self._keep_rereading())
 
     async def stop(self) -> None:
         """Ends listening; those who still watch hear nothing more."""
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await _end(self._tasks)
 
     @asynccontextmanager
     async def watch(self, task_id: str) -> AsyncIterator[Watch]:
         """Watches a task.  Read its record after entering: what changes from then on is not missed."""
         name = self._name_channel(task_id)
-        channel = self._channels.setdefault(name, _Channel(task_id))
+        channel = self._channels.get(name) or self._open(name, task_id)
         watch = Watch()
         channel.watches.add(watch)
         try:
             if not channel.acknowledged.is_set():
-                self._changed.set()
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(channel.acknowledged.wait(), ACK_SECONDS)
+                    async with asyncio.timeout(ACK_SECONDS):
+                        await channel.acknowledged.wait()
                     watch.clear()
             yield watch
         finally:
@@ -112,11 +112,24 @@ class Hub:
             if not channel.watches:
                 asyncio.get_running_loop().call_later(LINGER_SECONDS, self._drop_idle, name)
 
+    def _open(self, name: str, task_id: str) -> _Channel:
+        channel = self._channels[name] = _Channel(task_id)
+        if name in self._subscribed and name not in self._awaited:
+            channel.acknowledged.set()  # it was just dropped, and the connection has it still
+        self._changed.set()
+        return channel
+
     def _drop_idle(self, name: str) -> None:
         channel = self._channels.get(name)
         if channel is not None and not channel.watches:
             del self._channels[name]
             self._changed.set()
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
 
     async def _keep_listening(self) -> None:
         failures = 0
@@ -135,17 +148,15 @@ class Hub:
 
     async def _listen(self, pubsub: PubSub) -> None:
         await pubsub.subscribe(self._base)
-        reader = asyncio.create_task(self._read(pubsub))
-        writer = asyncio.create_task(self._reconcile(pubsub))
+        reader = self._spawn(self._read(pubsub))
+        writer = self._spawn(self._reconcile(pubsub))
         try:
             await asyncio.wait({reader, writer}, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for task in (reader, writer):
-                task.cancel()
-            results = await asyncio.gather(reader, writer, return_exceptions=True)
-        for result in results:
-            if isinstance(result, Exception):
-                raise result
+            await _end((reader, writer))
+        for task in (reader, writer):
+            if not task.cancelled():
+                task.result()  # raises what ended it
 
     async def _read(self, pubsub: PubSub) -> None:
         silent = False
@@ -164,12 +175,13 @@ class Hub:
         name = (message["channel"] or b"").decode()
         if message["type"] == "subscribe":
             self._awaited[name] -= 1
+            if self._awaited[name] <= 0:
+                del self._awaited[name]
         channel = self._channels.get(name)
         if channel is None or message["type"] not in ("subscribe", "message"):
             return
-        if self._awaited[name] <= 0:  # not the late acknowledgement of a subscription that was given up meanwhile
+        if name not in self._awaited:  # else it is the late one of a subscription that was given up meanwhile
             channel.acknowledged.set()
-            del self._awaited[name]
         channel.notify()
 
     async def _reconcile(self, pubsub: PubSub) -> None:
@@ -202,13 +214,22 @@ class Hub:
     async def _reread(self, channels: list[_Channel]) -> None:
         try:
             statuses = await self._read_statuses([channel.task_id for channel in channels])
+            found = list(zip(channels, statuses, strict=True))
         except Exception as error:
             log.warning("hub_reread_failed", error=type(error).__name__)
             return
-        for channel, status in zip(channels, statuses, strict=True):
+        for channel, status in found:
             if status != channel.last_status:
                 channel.last_status = status
                 channel.notify()
+
+
+async def _end(tasks: Collection[asyncio.Task[None]]) -> None:
+    """Cancels tasks until they are done: before Python 3.12, ``wait_for``, in which redis-py sends, may swallow one."""
+    while pending := {task for task in tasks if not task.done()}:
+        for task in pending:
+            task.cancel()
+        await asyncio.wait(pending, timeout=CANCEL_SECONDS)
 
 
 def _split(items: Collection[_Item]) -> Iterator[list[_Item]]:

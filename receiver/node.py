@@ -30,41 +30,44 @@ class Node:
         self._app = app
         self._settings = settings
         self._url = settings.require_redis_url()
-        self.redis = connect(self._url)
+        self._authenticator = Authenticator(settings.auth_tokens)
         self._hub: Hub | None = None
         self._opening = asyncio.Lock()
-        self.endpoint: Endpoint | None = None
+        self._dispatcher: Dispatcher[Services] | None = None
+        self.redis = connect(self._url)
+        self.endpoint = Endpoint(self.open, self._authenticator, body_limit=settings.max_body_bytes)
 
-    async def open(self) -> Endpoint:
-        """The endpoint, ready to serve.  Raises StartupError if the store can't be used."""
+    async def open(self) -> Dispatcher[Services]:
+        """What answers requests, ready to do so.  Raises StartupError if the store can't be used."""
+        if self._dispatcher is not None:
+            return self._dispatcher
         async with self._opening:
-            if self.endpoint is None:
+            if self._dispatcher is None:
                 warning = await check_server(self.redis, self._url)
                 if warning:
                     log.warning("redis_check", detail=warning)
-                self.endpoint = await self._assemble()
-            return self.endpoint
+                self._dispatcher = await self._assemble()
+            return self._dispatcher
 
     async def close(self) -> None:
         """Ends what was opened."""
         if self._hub is not None:
             await self._hub.stop()
         await self.redis.aclose(close_connection_pool=True)
-        self.endpoint = None
+        self._dispatcher = None
 
-    async def _assemble(self) -> Endpoint:
+    async def _assemble(self) -> Dispatcher[Services]:
         settings, keys = self._settings, Keys(self._settings.namespace)
         client = Client(self.redis, keys, patience=settings.redis_patience_seconds)
         tasks = TaskStore(client, task_limit=settings.max_tasks_per_principal, queue_limit=settings.queue_limit)
         self._hub = Hub(self.redis, keys.events, tasks.get_statuses)
-        authenticator = Authenticator(settings.auth_tokens)
         services = Services(
             app=self._app,
             settings=settings,
             tasks=tasks,
             waiter=Waiter(self._hub, tasks),
             cursors=Cursors(await load_secrets(self.redis, keys, settings.secrets)),
-            identifies=authenticator.identifies,
+            identifies=self._authenticator.identifies,
         )
         self._hub.start()
-        return Endpoint(Dispatcher(services, HANDLERS), authenticator, body_limit=settings.max_body_bytes)
+        return Dispatcher(services, HANDLERS)

@@ -1,9 +1,11 @@
 """The doorbell: wakes the worker within a millisecond when there is something to claim, without polling."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 
 from redis.asyncio import Redis
 
+from receiver.store.client import PASSING
 from receiver.store.keys import Keys
 from receiver.store.runs import QueueShare
 from workers.roster import Roster
@@ -15,7 +17,7 @@ TTL_MS = 60_000
 class Doorbell:
     """Listens to the bells of the queues that a free slot could serve, and to one of its own.
 
-    ``wake`` says whether the worker takes notice: one that stops passes the signal on.
+    ``wake`` says whether the worker takes notice: one that stops passes the signal on, and then hears no other.
     """
 
     def __init__(
@@ -23,7 +25,7 @@ class Doorbell:
         redis: Redis,
         keys: Keys,
         worker: str,
-        queues: Sequence[QueueShare],
+        queues: Iterable[QueueShare],
         roster: Roster,
         wake: Callable[[], bool],
     ) -> None:
@@ -46,13 +48,15 @@ class Doorbell:
 
     async def listen_anew(self) -> None:
         """Makes the listener take notice of all free slots."""
-        await self._ring(self._own)
+        with suppress(*PASSING):  # it listens anew as soon as the store is back
+            await self._ring(self._own)
 
     async def _listen_once(self) -> None:
         wanted = self._wanted()
         self._listening = set(wanted)
         rung = await self._redis.execute_command("BLPOP", *wanted, WAIT_SECONDS)
         if rung is not None and rung[0] != self._own.encode() and not self._wake():
+            self._bells = []
             await self._ring(rung[0])
 
     async def _ring(self, bell: str | bytes) -> None:

@@ -3,16 +3,20 @@
 import os
 import secrets
 import socket
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Self
 
 from redis import Redis as BlockingRedis
 from redis.asyncio import Redis
 
+from receiver import __version__
+from receiver.receiver import Receiver
 from receiver.settings import Settings
 from receiver.store.client import Client, connect
 from receiver.store.keys import Keys
-from receiver.store.runs import RunStore
+from receiver.store.runs import QueueShare, RunStore
+from receiver.store.scripts import Argument
 from receiver.store.tasks import TaskStore
 from receiver.store.workers import WorkerStore
 
@@ -52,3 +56,9 @@ class Equipment:
             tasks=TaskStore(client, task_limit=settings.max_tasks_per_principal, queue_limit=settings.queue_limit),
             beats=WorkerStore(blocking, keys, lease=settings.lease_ms, with_flags=with_flags),
         )
+
+    def describe(self, app: Receiver, queues: Iterable[QueueShare], slots: int) -> dict[str, Argument]:
+        """What operators see of the worker."""
+        host, pid, _ = self.worker.rsplit(":", 2)
+        names = " ".join(queue.name for queue in queues)
+        return {"host": host, "pid": pid, "version": __version__, "app": app.name, "queues": names, "slots": slots}

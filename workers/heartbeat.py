@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import structlog
 
@@ -25,15 +26,16 @@ log = structlog.get_logger(__name__)
 
 
 class Heartbeat(threading.Thread):
-    """Beats every ``interval`` seconds.  ``stop_run(task_id, reason)`` is called on the loop for each lost run."""
+    """Beats every ``interval`` seconds, and has each run stopped that the store does not leave to this worker.
+
+    ``presence`` is what operators see of the worker.
+    """
 
     def __init__(
         self,
         store: WorkerStore,
         worker: str,
         roster: Roster,
-        stop_run: Callable[[str, str], None],
-        *,
         presence: Mapping[str, Argument],
         interval: float,
         stall_seconds: float,
@@ -42,13 +44,12 @@ class Heartbeat(threading.Thread):
         self._store = store
         self._worker = worker
         self._roster = roster
-        self._stop_run = stop_run
         self._presence = presence
         self._interval = interval
         self._stall_seconds = stall_seconds
         self._loop = asyncio.get_running_loop()
         self._ended = threading.Event()
-        self._last_tick = time.monotonic()
+        self._asked_at: float | None = None  # since when the loop owes a tick
         self._is_failing = False
 
     def run(self) -> None:
@@ -59,9 +60,10 @@ class Heartbeat(threading.Thread):
             pause = self._interval if self._beat() else min(RETRY_SECONDS, self._interval)
         self._store.close()
 
-    def end(self) -> None:
-        """Ends the thread; leases are no longer renewed."""
+    async def end(self, seconds: float) -> None:
+        """Ends the thread, and waits until it has sent its last beat, but not longer than ``seconds``."""
         self._ended.set()
+        await asyncio.to_thread(self.join, seconds)
 
     def _beat(self) -> bool:
         acknowledged, running = self._roster.snapshot()
@@ -73,7 +75,7 @@ class Heartbeat(threading.Thread):
             return False
         self._is_failing = False
         for task_id, reason in stops.items():
-            self._call_on_loop(self._stop_run, task_id, reason)
+            self._call_on_loop(self._roster.stop, task_id, running[task_id], reason)
         return True
 
     def _report_failure(self, error: Exception) -> None:
@@ -84,17 +86,24 @@ class Heartbeat(threading.Thread):
         self._is_failing = True
 
     def _watch_loop(self) -> None:
-        if time.monotonic() - self._last_tick > self._stall_seconds:
+        """Asks the loop for a tick; one that it owes for too long ends the process.
+
+        How long ago the last tick was would say nothing: this process may have been stopped as a whole.
+        """
+        now = time.monotonic()
+        if self._asked_at is None:
+            self._asked_at = now
+            self._call_on_loop(self._tick)
+        elif now - self._asked_at > self._stall_seconds:
             log.critical("event_loop_stalled", seconds=self._stall_seconds)
             faulthandler.dump_traceback(file=sys.__stderr__ or 2, all_threads=True)
             os._exit(EXIT_STALLED)  # nothing that needs the loop could end this process
-        self._call_on_loop(self._tick)
 
     def _tick(self) -> None:
-        self._last_tick = time.monotonic()
+        self._asked_at = None
 
-    def _call_on_loop(self, callback: Callable[..., None], *arguments: str) -> None:
+    def _call_on_loop(self, callback: Callable[..., None], *arguments: Any) -> None:
         try:
             self._loop.call_soon_threadsafe(callback, *arguments)
         except RuntimeError:  # the loop is closed: the worker has ended
-            self.end()
+            self._ended.set()

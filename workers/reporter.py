@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 
 import structlog
 
@@ -45,7 +46,8 @@ class Reporter:
                 await self._write(fields)
             except ReceiverError as error:  # a full store keeps the run, but not its remarks
                 log.warning("report_dropped", error=str(error))
-            try:
-                await asyncio.wait_for(self._closing.wait(), PAUSE_SECONDS)
-            except TimeoutError:
-                continue
+            except Exception:  # nor may a remark cost the run its outcome
+                log.exception("report_failed")
+            with suppress(TimeoutError):
+                async with asyncio.timeout(PAUSE_SECONDS):
+                    await self._closing.wait()

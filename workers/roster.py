@@ -13,11 +13,15 @@ StopReason = Literal["cancelled", "expired", "superseded", "finished", "shutdown
 
 @dataclass(eq=False)
 class ActiveRun:
-    """A run on its way.  ``stop_reason`` is why it was told to stop, if it was; ``on_stop`` hears of it."""
+    """A run on its way.  ``stop_reason`` is why it was told to stop, if it was; ``on_stop`` hears of it.
+
+    ``is_settled``: the store knows what became of it.
+    """
 
     claim: ClaimedRun
     stop_reason: StopReason | None = None
     on_stop: Callable[[], None] = field(default=lambda: None)
+    is_settled: bool = False
 
     def stop(self, reason: StopReason) -> None:
         """Tells the run to stop; only the first reason counts."""
@@ -39,9 +43,11 @@ class Roster:
     def __len__(self) -> int:
         return len(self._runs)
 
-    def get(self, task_id: str) -> ActiveRun | None:
-        """The run of a task, if it runs here."""
-        return self._runs.get(task_id)
+    def stop(self, task_id: str, run: int, reason: StopReason) -> None:
+        """Tells a run to stop, if it is still here; another run of its task is left alone."""
+        active = self._runs.get(task_id)
+        if active is not None and active.claim.run == run:
+            active.stop(reason)
 
     def runs(self) -> list[ActiveRun]:
         """All runs."""

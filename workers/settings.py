@@ -6,38 +6,38 @@ a stock Worker refuses these settings, since it would not honour leases.
 
 import asyncio
 import sys
-from typing import Any
+from collections.abc import Iterator
 
 import arq.worker
 import uvloop
-from receiver.loading import load_app
 
+from receiver.loading import load_app
 from receiver.protocol.errors import StartupError
-from receiver.queue import deserialize, serialize
 from receiver.receiver import Receiver
 from receiver.settings import Settings, load_settings
+from receiver.telemetry.logs import configure_logs
 from workers.worker import ReceiverWorker
 
 
 def _load() -> tuple[Receiver, Settings]:
     settings = load_settings()
+    configure_logs(settings.log_format)
     if settings.app is None:
-        raise StartupError("set RECEIVER_APP to the application, as module:attribute")
+        raise StartupError("set RECEIVER_APP to the application, as MODULE:attribute")
     return load_app(settings.app), settings
 
 
-async def refuse_stock_worker(ctx: dict[Any, Any]) -> None:
-    """What a stock Worker calls first; a ReceiverWorker never does."""
-    raise SystemExit("receiver: a stock arq Worker can't serve this queue; import workers.settings before you make one")
+class _Refusal:
+    """The functions of these settings: a stock Worker asks for them first, a ReceiverWorker never does."""
+
+    def __iter__(self) -> Iterator[object]:
+        raise SystemExit("receiver: a stock arq Worker can't serve this queue, as it would not honour leases")
 
 
 class WorkerSettings:
     """The settings of ``arq workers.settings.WorkerSettings``."""
 
-    functions = (refuse_stock_worker,)
-    on_startup = refuse_stock_worker
-    job_serializer = serialize
-    job_deserializer = deserialize
+    functions = _Refusal()
     app: Receiver
     settings: Settings
 

@@ -1,6 +1,7 @@
 """Runs plain functions, each in a daemon thread of its own.
 
 The default executor has few threads and joins them at exit: one function that never returns would keep the worker.
+A thread can't be stopped, only abandoned; a worker that drags too many of those along had better be replaced.
 """
 
 import asyncio
@@ -10,34 +11,45 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
+from workers.ending import Ending, call_ending
 
-def run_in_thread(name: str, function: Callable[[], Any]) -> "asyncio.Future[Any]":
-    """Starts ``function`` in this context; the future gets what it returns or raises.
+ABANDONED_LIMIT = 8
 
-    Cancelling the future abandons the thread, which can't be stopped.
-    """
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[Any] = loop.create_future()
-    context = contextvars.copy_context()
 
-    def settle(result: Any, error: BaseException | None) -> None:
-        if future.done():
-            return
-        if error is None:
-            future.set_result(result)
-        elif isinstance(error, StopIteration):  # which a future refuses
-            future.set_exception(RuntimeError("the function raised StopIteration"))
-        else:
-            future.set_exception(error)
+class Threads:
+    """The threads of one worker.  ``retire`` is called once more than ABANDONED_LIMIT run that nobody waits for."""
 
-    def run() -> None:
-        result, failure = None, None
-        try:
-            result = context.run(function)
-        except BaseException as error:
-            failure = error
-        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
-            loop.call_soon_threadsafe(settle, result, failure)
+    def __init__(self, retire: Callable[[], None]) -> None:
+        self._retire = retire
+        self._abandoned: set[asyncio.Future[Ending]] = set()
 
-    threading.Thread(target=run, name=name, daemon=True).start()
-    return future
+    @property
+    def abandoned(self) -> int:
+        """How many threads run on that were given up."""
+        return len(self._abandoned)
+
+    def run(self, name: str, function: Callable[[], Any]) -> "asyncio.Future[Ending]":
+        """Starts ``function`` in this context."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Ending] = loop.create_future()
+        context = contextvars.copy_context()
+
+        def work() -> None:
+            ending = context.run(call_ending, function)
+            with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+                loop.call_soon_threadsafe(self._settle, future, ending)
+
+        threading.Thread(target=work, name=name, daemon=True).start()
+        return future
+
+    def abandon(self, future: "asyncio.Future[Ending]") -> None:
+        """Gives up the thread behind ``future``, which is not done; it goes on."""
+        future.cancel()
+        self._abandoned.add(future)
+        if len(self._abandoned) > ABANDONED_LIMIT:
+            self._retire()
+
+    def _settle(self, future: "asyncio.Future[Ending]", ending: Ending) -> None:
+        self._abandoned.discard(future)
+        if not future.done():
+            future.set_result(ending)

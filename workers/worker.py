@@ -11,38 +11,41 @@ arq runs a job, by its own ``run_job``; when it is given one, and what becomes o
 import asyncio
 import itertools
 import sys
-from collections.abc import Callable, Coroutine, Sequence
-from contextlib import AsyncExitStack
+import traceback
+from collections.abc import Collection, Coroutine, Iterable
+from contextlib import AsyncExitStack, suppress
 from functools import partial
 from signal import Signals
-from typing import Any
+from typing import Any, TypeVar
 
 import structlog
 from arq.connections import ArqRedis
 from arq.worker import Worker, func
 
-from receiver import __version__
 from receiver.protocol.errors import ReceiverError, StartupError
-from receiver.protocol.outcome import Outcome
+from receiver.protocol.outcome import Outcome, one_line
 from receiver.queue import FUNCTION, deserialize, serialize
 from receiver.receiver import Receiver
 from receiver.settings import Settings
 from receiver.store.checks import check_server
 from receiver.store.record import ClaimedRun
-from receiver.store.runs import QueueShare
-from receiver.tools.tool import PLAIN_LANE
-from workers.actor import keep_going
+from workers.actor import Actors
 from workers.canceller import keep_cancelling
 from workers.doorbell import Doorbell
 from workers.equipment import Equipment
 from workers.handover import CURRENT, Handover
 from workers.heartbeat import Heartbeat
 from workers.janitor import keep_sweeping
+from workers.queues import Queues
 from workers.recoverer import keep_recovering
 from workers.roster import ActiveRun, Roster
 from workers.runner import STOP_SECONDS, Runner
+from workers.threads import Threads
 
 POLL_SECONDS = 1.0  # a lost signal of the doorbell delays a task by no more than this
+EXIT_WORN = 70  # a supervisor shall start another
+
+_T = TypeVar("_T")
 
 log = structlog.get_logger(__name__)
 
@@ -52,38 +55,38 @@ class ReceiverWorker(Worker):
 
     def __init__(
         self,
-        functions: Sequence[object] = (),
+        functions: Iterable[object] = (),
         *,
         app: Receiver,
         settings: Settings,
-        lanes: Sequence[str] | None = None,
+        lanes: Collection[str] | None = None,
         equipment: Equipment | None = None,
         burst: bool = False,
         handle_signals: bool = True,
     ) -> None:
         self.app = app
         self.settings = settings
-        self.equipment = equipment or Equipment.connect(settings)
-        self.roster = Roster(settings.worker_concurrency, settings.plain_reserved_slots)
-        self.queues = [
-            QueueShare(name, cap, name.partition(":")[0] == PLAIN_LANE) for name, cap in app.tools.queues(lanes).items()
-        ]
-        self.runner = Runner(app, self.equipment.runs, settings)
-        self.doorbell = Doorbell(
-            self.equipment.redis, self.equipment.keys, self.equipment.worker, self.queues, self.roster, self._ring
-        )
+        self.equipment = kit = equipment or Equipment.connect(settings)
+        self.queues = Queues(app.tools.queues(lanes))
+        reserved = settings.plain_reserved_slots if self.queues.have_plain else 0
+        self.roster = Roster(settings.worker_concurrency, reserved)
+        self.runner = Runner(app, kit.runs, settings, Threads(self._retire))
+        self.doorbell = Doorbell(kit.redis, kit.keys, kit.worker, self.queues, self.roster, self._ring)
+        self.actors = Actors()
         self._wake = asyncio.Event()
         self._stopping = asyncio.Event()
         self._hurry = asyncio.Event()
-        self._background: set[asyncio.Task[Any]] = set()
+        self._is_open = False
+        self._is_worn = False
         super().__init__(
             [func(self._execute, name=FUNCTION, keep_result=0)],
-            queue_name=self.equipment.keys.queue("default"),
-            redis_pool=ArqRedis(connection_pool=self.equipment.redis.connection_pool),
+            queue_name=kit.keys.queue("default"),
+            redis_pool=ArqRedis(connection_pool=kit.redis.connection_pool),
             burst=burst,
             handle_signals=handle_signals,
             max_jobs=settings.worker_concurrency,
             job_timeout=None,  # type: ignore[arg-type] # the runner keeps time; arq takes None, and does not say so
+            max_tries=sys.maxsize,  # the runner and the store count attempts
             keep_result=0,
             job_serializer=serialize,
             job_deserializer=deserialize,
@@ -97,11 +100,14 @@ class ReceiverWorker(Worker):
         except StartupError as error:
             print(f"receiver: {error}", file=sys.stderr)
             sys.exit(2)
+        if self._is_worn:
+            sys.exit(EXIT_WORN)
 
     async def main(self) -> None:
         """arq's main loop: opens, takes jobs until it shall stop, and lets them end."""
         async with AsyncExitStack() as stack:
             await self._open(stack)
+            self._is_open = True
             try:
                 await self._take_jobs()
             finally:
@@ -113,33 +119,37 @@ class ReceiverWorker(Worker):
             self._hurry.set()
         self._stopping.set()
         self._wake.set()
+        if not self._is_open and self.main_task is not None:
+            self.main_task.cancel()  # a lifespan may take its time
         if self.on_stop:
             self.on_stop(Signals(signum))
 
     async def close(self) -> None:
-        """Waits for finishes on their way, then gives back what is left."""
+        """Gives the connections back, after ``main``."""
         self._stopping.set()
-        await asyncio.gather(*self.tasks.values(), return_exceptions=True)
+        if self.tasks:
+            await asyncio.wait(set(self.tasks.values()), timeout=STOP_SECONDS)
         await self.equipment.redis.aclose(close_connection_pool=True)
-
-    def stop_run(self, task_id: str, reason: Any) -> None:
-        """Tells the run of a task to stop, if it is here."""
-        if active := self.roster.get(task_id):
-            active.stop(reason)
 
     # Opening
 
     async def _open(self, stack: AsyncExitStack) -> None:
-        warning = await check_server(self.equipment.redis, self.settings.require_redis_url())
+        kit, pace = self.equipment, self.settings.lease_seconds / 4
+        warning = await check_server(kit.redis, self.settings.require_redis_url())
         if warning:
             log.warning("redis_check", detail=warning)
         self.runner.state = await self._enter_lifespan(stack)
-        heartbeat = self._make_heartbeat()
+        presence = kit.describe(self.app, self.queues, self.settings.worker_concurrency)
+        heartbeat = Heartbeat(kit.beats, kit.worker, self.roster, presence, pace, self.settings.stall_seconds)
         heartbeat.start()
         stack.push_async_callback(self._leave, heartbeat)
-        for name, work in self._actors():
-            stack.callback(self._start_background(keep_going(name, work)).cancel)
-        log.info("worker_started", worker=self.equipment.worker, queues=[queue.name for queue in self.queues])
+        stack.push_async_callback(self.actors.stop)
+        canceller = partial(keep_cancelling, kit.redis, kit.keys, kit.worker, kit.tasks, self.roster)
+        self.actors.keep_going("doorbell", self.doorbell.keep_listening)
+        self.actors.keep_going("canceller", canceller)
+        self.actors.keep_going("recoverer", partial(keep_recovering, kit.runs, pace))
+        self.actors.keep_going("janitor", partial(keep_sweeping, kit.runs))
+        log.info("worker_started", worker=kit.worker, queues=[queue.name for queue in self.queues])
 
     async def _enter_lifespan(self, stack: AsyncExitStack) -> Any:
         if self.app.lifespan is None:
@@ -147,62 +157,47 @@ class ReceiverWorker(Worker):
         try:
             return await stack.enter_async_context(self.app.lifespan(self.app))
         except Exception as error:
-            log.exception("lifespan_failed")
-            raise StartupError(f"the lifespan of {self.app.name!r} failed: {type(error).__name__}: {error}") from error
-
-    def _make_heartbeat(self) -> Heartbeat:
-        host, pid, _ = self.equipment.worker.split(":")
-        queues = " ".join(queue.name for queue in self.queues)
-        presence = {"host": host, "pid": pid, "version": __version__, "app": self.app.name, "queues": queues}
-        return Heartbeat(
-            self.equipment.beats,
-            self.equipment.worker,
-            self.roster,
-            self.stop_run,
-            presence=presence | {"slots": self.settings.worker_concurrency},
-            interval=self.settings.lease_seconds / 4,
-            stall_seconds=self.settings.stall_seconds,
-        )
-
-    def _actors(self) -> list[tuple[str, Callable[[], Any]]]:
-        kit = self.equipment
-        return [
-            ("doorbell", self.doorbell.keep_listening),
-            ("canceller", partial(keep_cancelling, kit.redis, kit.keys, kit.worker, kit.tasks, self.roster)),
-            ("recoverer", partial(keep_recovering, kit.runs, self.settings.lease_seconds / 4)),
-            ("janitor", partial(keep_sweeping, kit.runs)),
-        ]
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            what = f"{type(error).__name__}: {one_line(str(error))} (in {place.filename}, line {place.lineno})"
+            raise StartupError(f"the lifespan of {self.app.name!r} failed: {what}") from error
 
     # Taking jobs
 
     async def _take_jobs(self) -> None:
         for number in itertools.count(1):
             self._wake.clear()
+            if self._stopping.is_set():
+                return
+            was_idle = not self.roster
             claims, due = await self._claim(number)
             for active in self.roster.add(claims, number):
                 self._start(active)
-            if self._stopping.is_set() or (self.burst and not claims and not self.roster):
+            if self.burst and was_idle and not claims:
                 return
+            if self.doorbell.is_deaf:
+                self.actors.spawn(self.doorbell.listen_anew())
             await self._rest(POLL_SECONDS if due is None else min(POLL_SECONDS, due / 1000))
 
     async def _claim(self, number: int) -> tuple[list[ClaimedRun], int | None]:
-        """The next claim; none when the worker shall stop, even if the store is away just now."""
+        """The next claim; none when the worker shall stop, even if the store is away just now.
+
+        What a claim brought whose reply is not waited for goes back with the next heartbeat.
+        """
         _, running = self.roster.snapshot()
-        claim = self.equipment.runs.claim(self.equipment.worker, number, self.roster.slots, self.queues, running)
-        claiming = asyncio.ensure_future(claim)
-        stopping = asyncio.ensure_future(self._stopping.wait())
-        try:
-            await asyncio.wait({claiming, stopping}, return_when=asyncio.FIRST_COMPLETED)
-            return claiming.result() if claiming.done() else ([], None)
-        finally:
-            for waiting in (claiming, stopping):
-                waiting.cancel()
+        kit, queues = self.equipment, self.queues.in_turn(number)
+        claim = kit.runs.claim(kit.worker, number, self.roster.slots, queues, running)
+        claiming = await _wait_until(self._stopping, claim)
+        if not claiming.done():
+            return [], None
+        if error := claiming.exception():
+            log.error("claim_failed", exc_info=error)
+            return [], None
+        return claiming.result()
 
     async def _rest(self, seconds: float) -> None:
-        try:
-            await asyncio.wait_for(self._wake.wait(), seconds)
-        except TimeoutError:
-            return
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._wake.wait()
 
     def _ring(self) -> bool:
         """The doorbell rang; whether this worker follows it."""
@@ -213,18 +208,26 @@ class ReceiverWorker(Worker):
         claim = active.claim
         name = f"{self.equipment.keys.job_id(claim.task_id)}#{claim.run}"  # arq must not mix two runs of a task
         token = CURRENT.set(active)
-        self.tasks[name] = asyncio.create_task(self.run_job(name, int(claim.text("score"))))
+        self.tasks[name] = asyncio.create_task(self._run(name, active))
         CURRENT.reset(token)
         self.tasks[name].add_done_callback(partial(self._end, name, active))
+
+    async def _run(self, name: str, active: ActiveRun) -> None:
+        """A run from arq's side; whatever fails on it, the task gets an end, or it would be claimed for ever."""
+        try:
+            await self.run_job(name, int(active.claim.text("created_at")))
+        except Exception:
+            log.exception("run_failed", task_id=active.claim.task_id, run=active.claim.run)
+        this = asyncio.current_task()
+        if not active.is_settled and this is not None and not this.cancelling():
+            await self.runner.give_up(active)
 
     def _end(self, name: str, active: ActiveRun, task: "asyncio.Task[None]") -> None:
         del self.tasks[name]
         self.roster.remove(active)
         self._wake.set()
         if not task.cancelled() and (error := task.exception()):
-            log.error("run_failed", task_id=active.claim.task_id, exc_info=error)
-        if self.doorbell.is_deaf and not self._stopping.is_set():
-            self._start_background(self.doorbell.listen_anew())
+            log.error("run_failed", task_id=active.claim.task_id, run=active.claim.run, exc_info=error)
 
     # What arq's run_job calls
 
@@ -247,19 +250,25 @@ class ReceiverWorker(Worker):
     async def finish_failed_job(self, job_id: str, result_data: bytes | None) -> None:
         """arq could not run the job: it is missing, unreadable, or names another function."""
         if active := CURRENT.get():
-            await self.runner.finish(active.claim, Outcome.of_error(ReceiverError("The job of this task is damaged")))
+            await self.runner.finish(active, Outcome.of_error(ReceiverError("The job of this task is damaged")))
 
     # Ending
+
+    def _retire(self) -> None:
+        """Too many threads run on that were given up."""
+        if not self._stopping.is_set():
+            log.critical("worker_worn")
+            self._is_worn = True
+            self._stopping.set()
+            self._wake.set()
 
     async def _drain(self) -> None:
         """Lets runs finish for the grace period, then stops them; each gives its task back by itself."""
         self._stopping.set()
         if self.tasks:
-            log.info("worker_draining", running=len(self.tasks), seconds=self.settings.shutdown_grace_seconds)
-            hurry = self._start_background(self._hurry.wait())
-            finishing = self._start_background(asyncio.wait(set(self.tasks.values())))
             grace = self.settings.shutdown_grace_seconds
-            await asyncio.wait({hurry, finishing}, timeout=grace, return_when=asyncio.FIRST_COMPLETED)
+            log.info("worker_draining", running=len(self.tasks), seconds=grace)
+            await _wait_until(self._hurry, asyncio.wait(set(self.tasks.values())), grace)
         for active in self.roster.runs():
             active.stop("shutdown")
         if self.tasks:
@@ -268,7 +277,7 @@ class ReceiverWorker(Worker):
             task.cancel()
 
     async def _leave(self, heartbeat: Heartbeat) -> None:
-        heartbeat.end()
+        await heartbeat.end(STOP_SECONDS)  # a beat after it would bring the worker back
         try:
             async with asyncio.timeout(STOP_SECONDS):
                 await self.equipment.runs.leave(self.equipment.worker)
@@ -276,8 +285,15 @@ class ReceiverWorker(Worker):
             log.warning("worker_left_unheard")  # its leases end by themselves
         log.info("worker_stopped", worker=self.equipment.worker)
 
-    def _start_background(self, work: Coroutine[Any, Any, object]) -> "asyncio.Task[Any]":
-        task = asyncio.create_task(work)
-        self._background.add(task)
-        task.add_done_callback(self._background.discard)
-        return task
+
+async def _wait_until(
+    event: asyncio.Event, work: Coroutine[Any, Any, _T], seconds: float | None = None
+) -> "asyncio.Future[_T]":
+    """Waits for ``work``, but not beyond ``event`` or ``seconds``; returns its future, cancelled if it is not done."""
+    working, ending = asyncio.ensure_future(work), asyncio.ensure_future(event.wait())
+    try:
+        await asyncio.wait({working, ending}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        return working
+    finally:
+        for waiting in (working, ending):
+            waiting.cancel()

@@ -30,4 +30,6 @@ async def read_body(receive: Receive, headers: Mapping[bytes, bytes], limit: int
 
 
 def _too_large(limit: int) -> Refusal:
-    return Refusal(413, f"The body is larger than {limit} bytes", ((b"connection", b"close"),))
+    # The server reads past the rest of it.  To close the connection would destroy this answer on its way to a client
+    # that is still sending.
+    return Refusal(413, f"The body is larger than {limit} bytes")

@@ -1,6 +1,7 @@
 """``/mcp``: one HTTP request in, one JSON-RPC message handled, one answer out."""
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Awaitable, Callable
 
 import structlog
 from starlette.types import Receive, Scope, Send
@@ -8,24 +9,36 @@ from starlette.types import Receive, Scope, Send
 from receiver.dispatch import Answer, Dispatcher, Later
 from receiver.http.auth import Authenticator
 from receiver.http.body import Disconnected, read_body
-from receiver.http.guards import check_accept, check_content_type, check_version
+from receiver.http.guards import check_accept, check_content_type, check_version, join_headers
 from receiver.http.refusal import Headers, Refusal
 from receiver.http.stream import stream_answer
 from receiver.methods.services import Services
 from receiver.principal import Principal
-from receiver.protocol.errors import InternalError, ReceiverError
-from receiver.protocol.jsonrpc import Request, RequestId, frame_error, frame_error_bytes, frame_result, parse
+from receiver.protocol.errors import InternalError, InvalidRequest, ReceiverError, StartupError, Unavailable
+from receiver.protocol.jsonrpc import (
+    Notification,
+    Request,
+    RequestId,
+    frame_error,
+    frame_error_bytes,
+    frame_result,
+    parse,
+)
 
 log = structlog.get_logger(__name__)
 
 _JSON = (b"content-type", b"application/json")
+_STOPPING = "This node is stopping and can't wait for the answer"
+_NOT_ASKED = "This server has asked nothing that this could answer"
 
 
 class Endpoint:
-    """An ASGI application for one path.  ``body_limit`` in bytes."""
+    """An ASGI application for one path.  ``open`` gives what answers requests; ``body_limit`` in bytes."""
 
-    def __init__(self, dispatcher: Dispatcher[Services], authenticator: Authenticator, *, body_limit: int) -> None:
-        self._dispatcher = dispatcher
+    def __init__(
+        self, open: Callable[[], Awaitable[Dispatcher[Services]]], authenticator: Authenticator, *, body_limit: int
+    ) -> None:
+        self._open = open
         self._authenticator = authenticator
         self._body_limit = body_limit
 
@@ -43,11 +56,13 @@ class Endpoint:
         else:
             if isinstance(message, Request):
                 await self._answer(message, principal, receive, send)
+            elif isinstance(message, Notification):
+                await _respond(send, 202, b"")  # H-06
             else:
-                await _respond(send, 202, b"")  # H-06, H-07
+                await _respond(send, 400, frame_error(None, InvalidRequest(_NOT_ASKED)))  # H-07
 
     async def _admit(self, scope: Scope, receive: Receive) -> tuple[Principal, bytes]:
-        headers: Mapping[bytes, bytes] = dict(scope["headers"])
+        headers = join_headers(scope["headers"])
         principal = self._authenticator.authenticate(headers)
         if scope["method"] != "POST":
             raise Refusal(405, "Only POST is supported here", ((b"allow", b"POST"),))  # H-15, H-31
@@ -58,16 +73,19 @@ class Endpoint:
 
     async def _answer(self, request: Request, principal: Principal, receive: Receive, send: Send) -> None:
         try:
-            answer = await self._dispatcher.dispatch(request, principal)
-        except Exception as error:
+            answer = await self._find_answer(request, principal)
+        except (Exception, asyncio.CancelledError) as error:
             await _respond(send, 200, _frame_failure(request, error))
             return
-        if isinstance(answer, Answer):
-            await _respond(send, 200, _frame(request.id, answer))
-        elif answer.streams:
+        if isinstance(answer, Later):
             await stream_answer(receive, send, _finish(request, answer))
         else:
-            await _respond(send, 200, await _finish(request, answer))
+            await _respond(send, 200, _frame(request.id, answer))
+
+    async def _find_answer(self, request: Request, principal: Principal) -> Answer | Later:
+        dispatcher = await self._open()
+        answer = await dispatcher.dispatch(request, principal)
+        return await answer.wait() if isinstance(answer, Later) and not answer.streams else answer
 
 
 async def _finish(request: Request, later: Later) -> bytes:
@@ -81,10 +99,15 @@ def _frame(id: RequestId, answer: Answer) -> bytes:
     return frame_result(id, answer.body) if answer.kind == "result" else frame_error_bytes(id, answer.body)
 
 
-def _frame_failure(request: Request, error: Exception) -> bytes:
+def _frame_failure(request: Request, error: BaseException) -> bytes:
     """The JSON-RPC error of a request that could be read: HTTP 200 whatever it is."""
     if isinstance(error, ReceiverError):
         return frame_error(request.id, error)
+    if isinstance(error, asyncio.CancelledError):  # by the web server, when its grace period is over
+        return frame_error(request.id, InternalError(_STOPPING, data={"reason": "stopping"}))
+    if isinstance(error, StartupError):  # mounted, no lifespan could say so; the next request tries again
+        log.error("not_started", detail=str(error))
+        return frame_error(request.id, Unavailable())
     log.exception("request_failed", method=request.method, exc_info=error)
     return frame_error(request.id, InternalError())  # T-79
 

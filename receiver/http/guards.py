@@ -1,6 +1,7 @@
 """The checks that a request passes before its body counts.  Each raises Refusal."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 
 from receiver.http.refusal import Refusal
 from receiver.protocol.handshake import SUPPORTED_VERSIONS
@@ -8,15 +9,38 @@ from receiver.protocol.handshake import SUPPORTED_VERSIONS
 JSON_TYPE = "application/json"
 STREAM_TYPE = "text/event-stream"
 
+_REFUSED = re.compile(r"\bq\s*=\s*0(\.0*)?\s*(;|$)")
+
+
+def join_headers(headers: Iterable[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
+    """Headers by name.  Several of one name are one list (RFC 9110, 5.3), so that none of them goes unchecked."""
+    joined: dict[bytes, bytes] = {}
+    for name, line in headers:
+        value = line.strip()  # httptools leaves the spaces at the end of a line
+        joined[name] = b"%b, %b" % (joined[name], value) if name in joined else value
+    return joined
+
 
 def check_accept(headers: Mapping[bytes, bytes]) -> None:
-    """A client takes JSON and event streams; one that names neither is refused, one that names nothing takes both."""
+    """A client takes JSON and event streams; one that takes neither is refused, one that names nothing takes both."""
     accept = headers.get(b"accept")
     if accept is None:
         return
-    ranges = [part.partition(";")[0].strip().lower() for part in accept.decode("latin-1").split(",")]
-    if not any(taken in ranges for taken in (JSON_TYPE, STREAM_TYPE, "application/*", "text/*", "*/*")):
+    wanted = _read_ranges(accept.decode("latin-1").lower())
+    if not any(_is_wanted(type_, wanted) for type_ in (JSON_TYPE, STREAM_TYPE)):
         raise Refusal(406, f"Accept must include {JSON_TYPE} and {STREAM_TYPE}")  # H-05
+
+
+def _read_ranges(accept: str) -> dict[str, bool]:
+    """The media ranges of an Accept header, and whether each is wanted: q=0 says that it is not."""
+    parts = (part.partition(";") for part in accept.split(","))
+    return {name.strip(): _REFUSED.search(parameters) is None for name, _, parameters in parts}
+
+
+def _is_wanted(type_: str, wanted: Mapping[str, bool]) -> bool:
+    """The most specific range decides (RFC 9110, 12.5.1)."""
+    ranges = (type_, type_.partition("/")[0] + "/*", "*/*")
+    return next((wanted[name] for name in ranges if name in wanted), False)
 
 
 def check_content_type(headers: Mapping[bytes, bytes]) -> None:

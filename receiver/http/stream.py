@@ -29,7 +29,9 @@ async def stream_answer(receive: Receive, send: Send, answer: Awaitable[bytes]) 
                 await _send_part(send, b": keep-alive\n\n")
         if waiting.done():
             await _send_part(send, b"event: message\ndata: %b\n\n" % waiting.result())
-            await send({"type": "http.response.body", "body": b"", "more_body": False})  # H-12
+            await _send_end(send)  # H-12
+    except asyncio.CancelledError:  # by the web server, when its grace period is over: the client comes back (H-10)
+        await _send_end(send)
     finally:
         for task in (waiting, gone):
             task.cancel()
@@ -39,6 +41,10 @@ async def stream_answer(receive: Receive, send: Send, answer: Awaitable[bytes]) 
 async def _wait_for_disconnect(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
+
+
+async def _send_end(send: Send) -> None:
+    await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 async def _send_part(send: Send, part: bytes) -> None:

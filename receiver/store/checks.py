@@ -15,10 +15,10 @@ async def check_server(redis: Redis, url: str) -> str | None:
     try:
         server: dict[str, Any] = await redis.info("server")
         policy = await _read_policy(redis)
-    except AuthenticationError as error:
-        raise StartupError(f"Redis at {hide_password(url)} refuses the credentials: {error}") from None
     except (RedisError, OSError) as error:
-        raise StartupError(f"Redis at {hide_password(url)} can't be reached: {error}") from None
+        cause = error.__cause__ or error  # redis-py wraps what goes wrong while it connects
+        fault = "refuses the credentials" if isinstance(cause, AuthenticationError) else "can't be reached"
+        raise StartupError(f"Redis at {hide_password(url)} {fault}: {error}") from None
     version = str(server.get("redis_version", "0"))
     if tuple(int(part) for part in version.split(".")[:2]) < OLDEST:
         raise StartupError(f"Redis {version} is too old: 7.0 or newer is needed")
@@ -44,5 +44,6 @@ async def _read_policy(redis: Redis) -> str | None:
 def hide_password(url: str) -> str:
     """``url`` as it may be shown."""
     scheme, separator, rest = url.partition("://")
-    credentials, at, host = rest.rpartition("@")
-    return f"{scheme}{separator}{'***' if credentials else ''}{at}{host}"
+    place, mark, query = rest.partition("?")  # redis-py takes a password in either
+    credentials, at, host = place.rpartition("@")
+    return f"{scheme}{separator}{'***' if credentials else ''}{at}{host}{mark}{'***' if query else ''}"

@@ -8,15 +8,12 @@ from typing import Any
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.exceptions import (
     BusyLoadingError,
-    ClusterDownError,
     ConnectionError,
-    MasterDownError,
     NoScriptError,
     OutOfMemoryError,
     ReadOnlyError,
     ResponseError,
     TimeoutError,
-    TryAgainError,
 )
 
 from receiver.protocol.errors import Refused, Unavailable
@@ -29,16 +26,22 @@ PASSING = (
     TimeoutError,
     BusyLoadingError,
     ReadOnlyError,
-    ClusterDownError,
-    MasterDownError,
-    TryAgainError,
     OSError,
     asyncio.TimeoutError,
 )
-_PASSING_REPLIES = ("BUSY ", "MISCONF ", "LOADING ", "NOREPLICAS ", "UNKILLABLE ")
+_PASSING_REPLIES = (
+    "BUSY ",
+    "CLUSTERDOWN ",
+    "MASTERDOWN ",
+    "MISCONF ",
+    "NOREPLICAS ",
+    "TRYAGAIN ",
+    "UNBLOCKED ",
+)  # those that redis-py has no class for
 
 FIRST_PAUSE = 0.02
 LONGEST_PAUSE = 0.5
+_DOUBLINGS = 10  # more change nothing, and would overflow in a long outage
 
 
 def is_passing(error: BaseException) -> bool:
@@ -48,7 +51,8 @@ def is_passing(error: BaseException) -> bool:
 
 def pause_before(attempt: int) -> float:
     """Seconds to wait before the attempt after the ``attempt``-th: doubling up to half a second, with jitter."""
-    return min(FIRST_PAUSE * 2.0**attempt, LONGEST_PAUSE) * random.uniform(0.5, 1.0)  # noqa: S311 - not a secret
+    pause = min(FIRST_PAUSE * 2.0 ** min(attempt, _DOUBLINGS), LONGEST_PAUSE)
+    return pause * random.uniform(0.5, 1.0)  # noqa: S311 - not a secret
 
 
 def connect(url: str, *, connections: int = 64, timeout: float = 5.0) -> Redis:

@@ -20,8 +20,8 @@ end
 -- Takes a run's lease away from its worker; the task stands nowhere until its caller puts it somewhere.
 local function drop_lease(id, worker, queue)
   redis.call('ZREM', key_leases(), id)
-  if capped_tool(queue) then
-    redis.call('SREM', key_running(capped_tool(queue)), id)
+  if capped_tool(queue) and redis.call('SREM', key_running(capped_tool(queue)), id) == 1 then
+    ring(queue) -- a place under max_running is free: whoever wakes looks into all queues of the tool
   end
   if worker and worker ~= '' then
     redis.call('HDEL', key_held(worker), id)

@@ -28,7 +28,7 @@ local function recover_lost(now, limit)
   for _, id in ipairs(redis.call('ZRANGEBYSCORE', key_leases(), '-inf', int(now), 'LIMIT', 0, limit)) do
     local task = redis.call('HMGET', key_task(id), 'status', 'worker', 'queue', 'score', 'attempt', 'max_attempts')
     local verdict = 'gone'
-    if not task[1] then
+    if task[1] ~= 'working' and task[1] ~= 'input_required' then
       redis.call('ZREM', key_leases(), id)
     elseif tonumber(task[5]) >= tonumber(task[6]) then
       verdict = 'failed'

@@ -30,13 +30,11 @@ local function take_from(queue, cap, plain)
     local head = redis.call('ZRANGE', key_queue(queue), passed, passed, 'WITHSCORES')
     if not head[1] then break end
     local verdict = take(string.sub(head[1], #J + 1), queue, head[2])
+    passed = passed + (verdict == 'passed' and 1 or 0)
+    room = room - ((verdict == 'taken' or verdict == 'renewed') and 1 or 0)
     if verdict == 'taken' then
-      room, free, open = room - 1, free - 1, open - (plain and 0 or 1)
+      free, open = free - 1, open - (plain and 0 or 1)
       serve(queue, head[2])
-    elseif verdict == 'renewed' then
-      room = room - 1
-    elseif verdict == 'passed' then
-      passed = passed + 1
     end
   end
   if room > 0 and redis.call('ZCARD', key_queue(queue)) > passed then

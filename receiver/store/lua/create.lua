@@ -4,7 +4,8 @@
 --       7 limit of the queue, 8 arq's job, 9... further fields and values of the record
 -- Returns {code, number}: 1 created_at (also for the same call sent again, known by its id)
 --       | -1 unfinished tasks | -2 waiting tasks: the limit that was reached
--- Not allow-oom: a full store refuses new tasks, and lets running ones finish.
+-- Not allow-oom: a full store refuses new tasks, and lets running ones finish.  It refuses no write that comes after
+-- another one, so the first has to be one that adds.
 -- include: queue
 local id, owner, queue, kind = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local now = now_ms()
@@ -16,8 +17,7 @@ if created then
 end
 
 local active = key_active(owner)
-redis.call('ZREMRANGEBYSCORE', active, '-inf', int(now)) -- expired tasks don't count, swept or not
-local unfinished = redis.call('ZCARD', active)
+local unfinished = redis.call('ZCOUNT', active, '(' .. int(now), '+inf') -- expired tasks don't count, swept or not
 if unfinished >= tonumber(ARGV[6]) then
   return { -1, unfinished } -- T-92
 end

@@ -27,8 +27,8 @@ while #found <= size do
   end
   offset = offset + #entries / 2
 end
-if #gone > 0 then
-  redis.call('ZREM', index, unpack(gone))
+for _, id in ipairs(gone) do -- one by one: unpack has a limit, and nobody may have swept for long
+  redis.call('ZREM', index, id)
 end
 local more = #found > size and 1 or 0
 found[size + 1] = nil

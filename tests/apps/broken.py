@@ -1,0 +1,3 @@
+"""An app that can't be imported."""
+
+raise RuntimeError("broken")

@@ -1,0 +1,101 @@
+"""cancel: a task is cancelled for its owner, at once and for ever."""
+
+import pytest
+
+from receiver.protocol.errors import TaskAlreadyFinished, TaskNotFound
+from receiver.protocol.task_id import new_task_id
+from tests.store.world import DONE, FAILED, World, finish
+
+
+async def test_the_answer_is_the_cancelled_task(world: World) -> None:  # T-69
+    task_id = await world.create()
+    task = await world.tasks.cancel(task_id, "ada", "enough")
+    assert (task.status, task.status_message) == ("cancelled", "enough")
+    assert task == await world.tasks.get(task_id, "ada")
+
+
+async def test_a_waiting_task_is_never_run(world: World) -> None:  # F41
+    task_id = await world.create()
+    await world.tasks.cancel(task_id, "ada", "")
+    assert await world.ready() == []
+    assert await world.claim() == []
+    for key in (world.keys.arq_job(task_id), world.keys.active("ada"), world.keys.fair("default")):
+        assert not await world.redis.exists(key)
+
+
+async def test_a_running_task_is_taken_from_its_worker_which_is_told(world: World) -> None:
+    run = await world.start("w1")
+    async with world.listening(world.keys.signals("w1")) as heard:
+        await world.tasks.cancel(run.task_id, "ada", "")
+        assert await heard() == run.task_id
+    assert await world.members(world.keys.leases()) == []
+    assert await world.redis.hexists(world.keys.held("w1"), run.task_id) == 0
+
+
+async def test_waiters_are_told(world: World) -> None:
+    task_id = await world.create()
+    async with world.listening(world.keys.events(task_id)) as heard:
+        await world.tasks.cancel(task_id, "ada", "")
+        assert await heard() == "cancelled"
+
+
+async def test_the_run_that_was_cancelled_can_no_longer_finish(world: World) -> None:  # T-70, F40
+    run = await world.start()
+    await world.tasks.cancel(run.task_id, "ada", "")
+    before = await world.dump()
+    assert await finish(world, run) == -3
+    assert await world.dump() == before
+
+
+async def test_a_task_that_lost_its_worker_can_be_cancelled(world: World) -> None:
+    run = await world.start()
+    await world.lose_lease(run.task_id)
+    await world.recover()
+    await world.tasks.cancel(run.task_id, "ada", "")
+    assert await world.ready() == []
+
+
+async def test_input_required_can_be_cancelled(world: World) -> None:
+    run = await world.start()
+    await world.set_status(run.task_id, "input_required")
+    assert (await world.tasks.cancel(run.task_id, "ada", "")).status == "cancelled"
+    assert await world.members(world.keys.status("input_required")) == []
+
+
+@pytest.mark.parametrize(("outcome", "status"), [(DONE, "completed"), (FAILED, "failed")])
+async def test_a_finished_task_stays_as_it_is(world: World, outcome: object, status: str) -> None:  # T-67
+    run = await world.start()
+    await finish(world, run, outcome)  # type: ignore[arg-type]
+    before = await world.dump()
+    with pytest.raises(TaskAlreadyFinished) as refused:
+        await world.tasks.cancel(run.task_id, "ada", "")
+    assert refused.value.message == f"Task is already {status}"
+    assert await world.dump() == before
+
+
+async def test_a_second_cancel_is_refused(world: World) -> None:  # T-67
+    task_id = await world.create()
+    await world.tasks.cancel(task_id, "ada", "")
+    with pytest.raises(TaskAlreadyFinished):
+        await world.tasks.cancel(task_id, "ada", "")
+
+
+async def test_sent_again_when_its_reply_was_lost(world: World) -> None:
+    run = await world.start()
+    async with world.losing_replies() as lossy:
+        task = await lossy.tasks.cancel(run.task_id, "ada", "enough")
+    assert task.status == "cancelled"
+    assert task == await world.tasks.get(run.task_id, "ada")
+    assert await world.members(world.keys.status("cancelled")) == [run.task_id]
+
+
+async def test_foreign_unknown_malformed_and_expired_tasks_are_not_found(world: World) -> None:  # T-76, T-89
+    theirs, expired = await world.create("bob"), await world.create("ada")
+    plain = await world.create("ada", queue="plain", kind="call")
+    await world.forget(expired)
+    before = await world.dump()
+    for task_id in (theirs, expired, plain, new_task_id(), "", "0-", None, 7, "*", f"{theirs}\n", f"x:{theirs}"):
+        with pytest.raises(TaskNotFound) as refused:
+            await world.tasks.cancel(task_id, "ada", "")
+        assert str(refused.value) == "Task not found"
+    assert await world.dump() == before

@@ -1,0 +1,116 @@
+"""sweep: what stays in the indexes when the ttl of a task has ended."""
+
+import pytest
+
+from tests.store.world import World, finish, share
+
+STATUSES = ["working", "input_required", "completed", "failed", "cancelled"]
+
+
+@pytest.mark.parametrize("status", STATUSES)
+async def test_the_last_status_is_told(world: World, status: str) -> None:  # X-8
+    task_id = await world.create()
+    await world.set_status(task_id, status)
+    await world.expire(task_id)
+    assert await world.runs.sweep() == {task_id: status}
+    assert await world.members(world.keys.status(status)) == []
+
+
+async def test_nothing_of_a_waiting_task_stays(world: World) -> None:
+    task_id = await world.create()
+    await world.expire(task_id)
+    await world.runs.sweep()
+    assert set(await world.dump()) <= {world.keys.bell("default")}
+
+
+async def test_nothing_of_a_running_task_stays(world: World) -> None:
+    run = await world.start(queue="default:draw")
+    await world.expire(run.task_id)
+    await world.runs.sweep()
+    keys = world.keys
+    assert set(await world.dump()) <= {keys.bell("default:draw"), keys.served(), keys.clock(), keys.held("w1")}
+
+
+async def test_nothing_of_a_task_that_waited_for_its_time_stays(world: World) -> None:
+    run = await world.start()
+    await world.runs.requeue(run.task_id, run.run, "retry", 30_000)
+    await world.expire(run.task_id)
+    await world.runs.sweep()
+    assert not await world.redis.exists(world.keys.later(), world.keys.owner("ada"), world.keys.expiry())
+
+
+async def test_arq_keys_that_a_stock_worker_left_go_too(world: World) -> None:
+    task_id = await world.create()
+    await world.redis.set(world.keys.arq_retry(task_id), 1)
+    await world.redis.set(world.keys.arq_in_progress(task_id), 1)
+    await world.expire(task_id)
+    await world.runs.sweep()
+    assert not await world.redis.exists(world.keys.arq_retry(task_id), world.keys.arq_in_progress(task_id))
+
+
+async def test_what_has_not_expired_is_left_alone(world: World) -> None:
+    gone, there = await world.create(), await world.create()
+    await world.expire(gone)
+    assert await world.runs.sweep() == {gone: "working"}
+    assert await world.ready() == [there]
+    for index in (world.keys.owner("ada"), world.keys.active("ada"), world.keys.status("working")):
+        assert await world.members(index) == [there]
+
+
+async def test_a_record_that_is_still_there_is_left_alone(world: World) -> None:
+    """Redis may need a moment longer to expire a key than we need to look."""
+    task_id = await world.create()
+    await world.redis.zadd(world.keys.expiry(), {f"ada/{task_id}/default": 1})
+    before = await world.dump()
+    assert await world.runs.sweep() == {}
+    assert await world.dump() == before
+
+
+async def test_waiters_are_told(world: World) -> None:  # X-6
+    task_id = await world.create()
+    await world.expire(task_id)
+    async with world.listening(world.keys.events(task_id)) as heard:
+        await world.runs.sweep()
+        assert await heard() == "expired"
+
+
+async def test_a_limit_is_kept(world: World) -> None:
+    ids = {await world.create() for _ in range(5)}
+    for task_id in ids:
+        await world.expire(task_id)
+    first, second = await world.runs.sweep(3), await world.runs.sweep(3)
+    assert (len(first), len(second)) == (3, 2)
+    assert first.keys() | second.keys() == ids
+
+
+async def test_sent_again_when_its_reply_was_lost(world: World) -> None:
+    """The second reply can't tell what the first one did; what was done is done once."""
+    gone, there = await world.create(), await world.create()
+    await world.expire(gone)
+    async with world.losing_replies() as lossy:
+        assert await lossy.runs.sweep() == {}
+    assert await world.members(world.keys.owner("ada")) == [there]
+    assert await world.runs.sweep() == {}
+
+
+async def test_a_finished_task_is_swept_at_its_own_end(world: World) -> None:
+    run = await world.start()
+    await finish(world, run)
+    assert await world.runs.sweep() == {}
+    await world.expire(run.task_id)
+    assert await world.runs.sweep() == {run.task_id: "completed"}
+
+
+async def test_a_place_under_the_cap_is_free_again(world: World) -> None:
+    run = await world.start(queue="default:draw")
+    waiting = await world.create(queue="default:draw")
+    await world.expire(run.task_id)
+    await world.runs.sweep()
+    assert (await world.claim_one("w2", queues=share("default:draw"))).task_id == waiting
+
+
+async def test_workers_that_are_long_silent_are_forgotten(world: World) -> None:
+    now = await world.now()
+    await world.redis.zadd(world.keys.workers(), {"old": now - 61_000, "new": now - 1_000})
+    await world.runs.sweep(worker_age=60_000)
+    assert await world.members(world.keys.workers()) == ["new"]

@@ -1,0 +1,304 @@
+"""A store to test against, on one of three backends, and what tests do to it by hand."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, Self
+
+import pytest
+from fakeredis import FakeAsyncRedis, FakeRedis, FakeServer
+from redis import Redis as BlockingRedis
+from redis.exceptions import ConnectionError
+
+from receiver.protocol.outcome import Outcome
+from receiver.protocol.task_id import new_task_id
+from receiver.store.client import Client, connect
+from receiver.store.keys import Keys
+from receiver.store.record import ClaimedRun, Kind
+from receiver.store.runs import QueueShare, RunStore, Slots, Verdict
+from receiver.store.scripts import Argument, load, names
+from receiver.store.tasks import NewTask, TaskStore
+from receiver.store.workers import WorkerStore
+from tests.proxy import Proxy
+from tests.servers import Server
+
+LEASE = 10_000
+TTL = 60_000
+TASK_LIMIT = 1_000
+QUEUE_LIMIT = 2_000
+
+DONE = Outcome.of_result({"content": [{"type": "text", "text": "done"}]})
+FAILED = Outcome.of_result({"content": [{"type": "text", "text": "no"}], "isError": True})
+
+BACKENDS = ("fakeredis", "valkey", "redis")
+on_real_servers = pytest.mark.parametrize("backend", ["valkey", "redis"], indirect=True)
+
+
+@dataclass(frozen=True)
+class Backend:
+    """What holds the keys: ``server`` for a real one, None for fakeredis."""
+
+    name: str
+    server: Server | None
+
+    def connect(self) -> tuple[Any, Any]:
+        """A client for the event loop and a blocking one, on the same empty keyspace."""
+        if self.server is None:
+            fake = FakeServer()
+            return FakeAsyncRedis(server=fake), FakeRedis(server=fake)
+        blocking = BlockingRedis.from_url(self.server.url)
+        blocking.flushall()
+        for name in names():
+            blocking.script_load(load(name).source)
+        return connect(self.server.url), blocking
+
+
+class TwiceClient(Client):
+    """Evaluates everything twice, as if each first reply were lost; for where there is no connection to cut."""
+
+    async def evaluate(self, name: str, *arguments: Argument) -> Any:
+        await super().evaluate(name, *arguments)
+        return await super().evaluate(name, *arguments)
+
+
+class World:
+    """Three stores over one connection.  ``redis`` and ``blocking`` are Any: redis-py's annotations fit neither."""
+
+    def __init__(self, backend: Backend, redis: Any, blocking: Any, client: Client) -> None:
+        self.backend = backend
+        self.redis = redis
+        self.blocking = blocking
+        self.client = client
+        self.keys = client.keys
+        self.with_flags = backend.server is not None
+        self.tasks = TaskStore(client, task_limit=TASK_LIMIT, queue_limit=QUEUE_LIMIT)
+        self.runs = RunStore(client, lease=LEASE)
+        self.beats = WorkerStore(blocking, self.keys, lease=LEASE, with_flags=self.with_flags)
+        self._claims: Counter[str] = Counter()
+
+    @classmethod
+    def open(cls, backend: Backend, namespace: str = "mcp") -> Self:
+        """A world of its own, empty."""
+        redis, blocking = backend.connect()
+        return cls(backend, redis, blocking, Client(redis, Keys(namespace), with_flags=backend.server is not None))
+
+    async def close(self) -> None:
+        """Gives the connections back."""
+        await self.redis.aclose(close_connection_pool=True)
+        self.blocking.close()
+
+    @asynccontextmanager
+    async def losing_replies(self) -> "AsyncIterator[World]":
+        """The same world over a connection that loses the reply of the next call, and of that call only."""
+        if self.backend.server is None:
+            yield World(self.backend, self.redis, self.blocking, TwiceClient(self.redis, self.keys, with_flags=False))
+            return
+        async with Proxy(self.backend.server.socket) as proxy:
+            lossy = connect(proxy.url)
+            blocking = BlockingRedis.from_url(proxy.url)
+            await asyncio.gather(lossy.ping(), asyncio.to_thread(blocking.ping))
+            proxy.lose_replies()
+            yield World(self.backend, lossy, blocking, Client(lossy, self.keys))
+            assert proxy.lost == 1, "the call did not go through the proxy"
+            await lossy.aclose(close_connection_pool=True)
+            blocking.close()
+
+    # Calls, in short
+
+    async def create(
+        self,
+        owner: str = "ada",
+        *,
+        queue: str = "default",
+        kind: Kind = "task",
+        ttl: int = TTL,
+        max_attempts: int = 3,
+        task_id: str | None = None,
+    ) -> str:
+        """Creates a task, and returns its id."""
+        new = new_task(owner, queue=queue, kind=kind, ttl=ttl, max_attempts=max_attempts, task_id=task_id)
+        await self.tasks.create(new)
+        return new.id
+
+    async def claim(
+        self,
+        worker: str = "w1",
+        *,
+        free: int = 10,
+        open: int | None = None,
+        queues: Sequence[QueueShare] | None = None,
+        running: Mapping[str, int] | None = None,
+        number: int | None = None,
+    ) -> list[ClaimedRun]:
+        """What a worker claims; each of its claims gets the next number."""
+        if number is None:
+            self._claims[worker] += 1
+            number = self._claims[worker]
+        slots = Slots(free, free if open is None else open)
+        return (await self.runs.claim(worker, number, slots, queues or share("default"), running or {}))[0]
+
+    async def claim_one(self, worker: str = "w1", **options: Any) -> ClaimedRun:
+        """The one task that there is to claim."""
+        (run,) = await self.claim(worker, **options)
+        return run
+
+    async def start(self, worker: str = "w1", **options: Any) -> ClaimedRun:
+        """A new task, and its first run."""
+        queue = options.get("queue", "default")
+        task_id = await self.create(**options)
+        (run,) = [run for run in await self.claim(worker, queues=share(queue)) if run.task_id == task_id]
+        return run
+
+    def beat(self, *runs: ClaimedRun, worker: str = "w1", acknowledged: int | None = None) -> dict[str, str]:
+        """A heartbeat of a worker that runs ``runs``; unless told, it knows of all claims that it made."""
+        number = self._claims[worker] if acknowledged is None else acknowledged
+        return self.beats.beat(worker, number, {"host": "here"}, {run.task_id: run.run for run in runs})
+
+    def beat_until_heard(self, *runs: ClaimedRun, acknowledged: int) -> dict[str, str]:
+        """A heartbeat that is sent again, as workers do, when its reply was lost."""
+        if self.backend.server is None:
+            self.beat(*runs, acknowledged=acknowledged)
+        for _ in range(2):
+            try:
+                return self.beat(*runs, acknowledged=acknowledged)
+            except ConnectionError:
+                continue
+        raise AssertionError("both replies were lost")
+
+    async def recover(self) -> dict[str, str]:
+        """Recovers, at a time when no outage holds it back."""
+        await self.calm()
+        return await self.runs.recover()
+
+    # By hand
+
+    async def now(self) -> int:
+        """The store's time in ms."""
+        seconds, microseconds = await self.redis.time()
+        return int(seconds) * 1000 + int(microseconds) // 1000
+
+    async def calm(self) -> None:
+        """As if workers had been heard without a pause for long."""
+        await self.redis.hset(self.keys.clock(), mapping={"seen": await self.now(), "hold_until": 0})
+
+    async def lose_lease(self, *task_ids: str) -> None:
+        """Ends leases as if their workers had been silent; others may take them over at once."""
+        await self.calm()
+        await self.redis.zadd(self.keys.leases(), dict.fromkeys(task_ids, 1))
+
+    async def expire(self, task_id: str) -> None:
+        """Ends the ttl of a task: what Redis removes by itself is gone, the indexes are not."""
+        await self.forget(task_id)
+        for entry in await self.redis.zrange(self.keys.expiry(), 0, -1):
+            owner, found, _ = entry.decode().split("/", 2)
+            if found == task_id:
+                await self.redis.zadd(self.keys.expiry(), {entry: 1})
+                await self.redis.zadd(self.keys.active(owner), {found: 1}, xx=True)
+
+    async def forget(self, task_id: str) -> None:
+        """Removes the record and the job by hand."""
+        await self.redis.delete(self.keys.task(task_id), self.keys.arq_job(task_id))
+
+    async def set_status(self, task_id: str, status: str) -> None:
+        """Changes the status without any script."""
+        before = (await self.record(task_id))["status"]
+        await self.redis.hset(self.keys.task(task_id), "status", status)
+        await self.redis.zrem(self.keys.status(before), task_id)
+        await self.redis.zadd(self.keys.status(status), {task_id: await self.now()})
+
+    @asynccontextmanager
+    async def listening(self, channel: str) -> AsyncIterator[Callable[[], Awaitable[str]]]:
+        """Hears what is published; what it yields returns the next message."""
+        async with self.redis.pubsub(ignore_subscribe_messages=True) as pubsub:
+            await pubsub.subscribe(channel)
+            await pubsub.get_message(timeout=5)  # the acknowledgement
+
+            async def hear() -> str:
+                message = await pubsub.get_message(timeout=5)
+                assert message is not None, "nothing was published"
+                return str(message["data"].decode())
+
+            yield hear
+
+    # Looking
+
+    async def record(self, task_id: str) -> dict[str, str]:
+        """All fields of a task."""
+        fields = await self.redis.hgetall(self.keys.task(task_id))
+        return {name.decode(): value.decode() for name, value in fields.items()}
+
+    async def ready(self, queue: str = "default") -> list[str]:
+        """The task ids in a queue, first to be claimed first."""
+        members = await self.redis.zrange(self.keys.queue(queue), 0, -1)
+        return [member.decode().removeprefix(self.keys.job_prefix) for member in members]
+
+    async def members(self, key: str) -> list[str]:
+        """The members of a zset, or of a set, or the elements of a list."""
+        type_ = (await self.redis.type(key)).decode()
+        if type_ == "zset":
+            found = await self.redis.zrange(key, 0, -1)
+        else:
+            found = await (self.redis.smembers(key) if type_ == "set" else self.redis.lrange(key, 0, -1))
+        return [member.decode() for member in found]
+
+    async def rings(self, queue: str = "default") -> bool:
+        """Whether the bell of a queue rings."""
+        return bool(await self.redis.exists(self.keys.bell(queue)))
+
+    async def silence(self, *queues: str) -> None:
+        """Stops bells."""
+        await self.redis.delete(*(self.keys.bell(queue) for queue in queues or ("default",)))
+
+    async def dump(self) -> dict[str, Any]:
+        """Everything that there is, with the end of each TTL."""
+        return {key.decode(): await self._dump_key(key) for key in sorted(await self.redis.keys("*"))}
+
+    async def _dump_key(self, key: bytes) -> Any:
+        reads = {
+            "hash": self.redis.hgetall,
+            "zset": lambda key: self.redis.zrange(key, 0, -1, withscores=True),
+            "set": self.redis.smembers,
+            "list": lambda key: self.redis.lrange(key, 0, -1),
+            "string": self.redis.get,
+        }
+        read = reads[(await self.redis.type(key)).decode()]
+        return await read(key), await self.redis.pexpiretime(key)
+
+
+async def until(condition: Callable[[], bool | Awaitable[bool]]) -> None:
+    """Returns when ``condition`` holds, for what nobody tells us about; the test's timeout is the end of patience."""
+
+    async def holds() -> bool:
+        found = condition()
+        return await found if isinstance(found, Awaitable) else found
+
+    while not await holds():  # noqa: ASYNC110 - no event here tells of what happens in another process
+        await asyncio.sleep(0.005)
+
+
+def new_task(
+    owner: str = "ada",
+    *,
+    queue: str = "default",
+    kind: Kind = "task",
+    ttl: int = TTL,
+    max_attempts: int = 3,
+    task_id: str | None = None,
+) -> NewTask:
+    """What there is to know about a task before it exists."""
+    fields: dict[str, Argument] = {"tool": "draw", "poll_interval": 1000, "max_attempts": max_attempts}
+    return NewTask(task_id or new_task_id(), owner, queue, kind, ttl, b"job", fields)
+
+
+def share(*queues: str, cap: int | None = None) -> list[QueueShare]:
+    """Queues as a worker serves them; a name with a colon has a cap, of 1 unless told."""
+    return [
+        QueueShare(queue, (cap or 1) if ":" in queue else None, queue.partition(":")[0] == "plain") for queue in queues
+    ]
+
+
+async def finish(world: World, run: ClaimedRun, outcome: Outcome = DONE) -> Verdict:
+    """Ends a run."""
+    return await world.runs.finish(run.task_id, run.run, outcome)
