@@ -11,6 +11,7 @@ from redis import Redis as BlockingRedis
 from redis.asyncio import Redis
 
 from receiver import __version__
+from receiver.protocol.errors import StartupError
 from receiver.receiver import Receiver
 from receiver.settings import Settings
 from receiver.store.client import Client, connect
@@ -39,10 +40,13 @@ class Equipment:
 
     @classmethod
     def connect(cls, settings: Settings) -> Self:
-        """The equipment for the Redis that the settings name; nothing is sent yet."""
+        """The equipment for the Redis that the settings name; nothing is sent yet.  Raises StartupError."""
         url = settings.require_redis_url()
-        blocking = BlockingRedis.from_url(url, socket_timeout=settings.lease_seconds / 4, socket_connect_timeout=1)
-        return cls.of(connect(url), blocking, settings)
+        try:
+            blocking = BlockingRedis.from_url(url, socket_timeout=settings.lease_seconds / 4, socket_connect_timeout=1)
+            return cls.of(connect(url), blocking, settings)
+        except ValueError as error:
+            raise StartupError(f"RECEIVER_REDIS_URL is not the URL of a Redis: {error}") from None
 
     @classmethod
     def of(cls, redis: Redis, blocking: BlockingRedis, settings: Settings, *, with_flags: bool = True) -> Self:

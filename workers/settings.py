@@ -16,15 +16,8 @@ from receiver.protocol.errors import StartupError
 from receiver.receiver import Receiver
 from receiver.settings import Settings, load_settings
 from receiver.telemetry.logs import configure_logs
+from workers.equipment import Equipment
 from workers.worker import ReceiverWorker
-
-
-def _load() -> tuple[Receiver, Settings]:
-    settings = load_settings()
-    configure_logs(settings.log_format)
-    if settings.app is None:
-        raise StartupError("set RECEIVER_APP to the application, as MODULE:attribute")
-    return load_app(settings.app), settings
 
 
 class _Refusal:
@@ -40,10 +33,21 @@ class WorkerSettings:
     functions = _Refusal()
     app: Receiver
     settings: Settings
+    equipment: Equipment
+
+
+def _load() -> None:
+    settings = load_settings()
+    configure_logs(settings.log_format)
+    if settings.app is None:
+        raise StartupError("set RECEIVER_APP to the application, as MODULE:attribute")
+    WorkerSettings.settings = settings
+    WorkerSettings.equipment = Equipment.connect(settings)
+    WorkerSettings.app = load_app(settings.app)
 
 
 try:
-    WorkerSettings.app, WorkerSettings.settings = _load()
+    _load()
 except StartupError as error:
     print(f"receiver: {error}", file=sys.stderr)
     sys.exit(2)
