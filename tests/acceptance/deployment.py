@@ -5,8 +5,8 @@ It lives in a folder of its own, which also holds the ground truth of ``tests/ap
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterable
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -14,6 +14,7 @@ from typing import Protocol, Self, TypeVar
 
 from tests.acceptance.requestor import Requestor
 from tests.processes import Api, Child, Worker
+from tests.proxy import Proxy
 from tests.servers import find_valkey, start_server
 
 APP = "tests.apps.acceptance:app"
@@ -48,15 +49,17 @@ class Node:
     bob: Requestor
 
 
-async def until(condition: Callable[[], Found | Awaitable[Found]]) -> Found:
+async def until(condition: Callable[[], Found]) -> Found:
     """Waits until ``condition`` gives something true, and returns that."""
     async with asyncio.timeout(PATIENCE_SECONDS):
-        while True:
-            found = condition()
-            value = await found if isinstance(found, Awaitable) else found
-            if value:
-                return value
+        while not (found := condition()):  # noqa: ASYNC110 - what it waits for happens in other processes
             await asyncio.sleep(LOOK_SECONDS)
+    return found
+
+
+async def wait_for_dropped_run(worker: Worker) -> None:
+    """Returns when a worker is done with a run that it was stopped in, or whose outcome was refused."""
+    await until(lambda: any(event in worker.log for event in ("outcome_dropped", "run_stopped")))
 
 
 class Deploy(Protocol):
@@ -108,6 +111,16 @@ class Deployment:
         """One more worker."""
         self.workers.append(await self._start(Worker, settings))
         return self.workers[-1]
+
+    @asynccontextmanager
+    async def proxied_worker(self) -> AsyncIterator[tuple[Worker, Proxy]]:
+        """One more worker, and the proxy between it and the store."""
+        async with Proxy(self.store.socket) as proxy:
+            worker = await self.start_worker(redis_url=proxy.url)
+            try:
+                yield worker, proxy
+            finally:
+                worker.kill()
 
     def worker_of(self, trace: Trace) -> Worker:
         """The worker that left a line of ground truth."""

@@ -1,16 +1,14 @@
-"""A requestor: an MCP client as small as the tests need, which shows errors as they are on the wire."""
+"""A requestor that expects results: an error is raised, and a stream is read to its end."""
 
-import itertools
-import json
 from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, Self
 
 import httpx2
 
-PROTOCOL_VERSION = "2025-11-25"
-HEADERS = {"accept": "application/json, text/event-stream", "mcp-protocol-version": PROTOCOL_VERSION}
-PATIENCE = httpx2.Timeout(30)  # seconds; far longer than any answer takes that does not wait for a gate
+from tests.http import requestor as wire
+
+PATIENCE_SECONDS = 30.0  # far longer than any answer takes that does not wait for a gate
 
 
 class RpcError(Exception):
@@ -23,6 +21,10 @@ class RpcError(Exception):
         self.data: Any = error.get("data")
 
 
+class StreamEnded(Exception):
+    """A stream that ended in good order without an answer: its requestor shall come back (H-10)."""
+
+
 class Requestor:
     """Speaks to the node at ``url``, as whoever ``token`` stands for.  An async context manager.
 
@@ -31,10 +33,9 @@ class Requestor:
 
     def __init__(self, url: str, token: str) -> None:
         limits = httpx2.Limits(max_connections=None, max_keepalive_connections=100)
-        headers = HEADERS | {"authorization": f"Bearer {token}"}
-        self._url = f"{url}/mcp"
-        self._http = httpx2.AsyncClient(headers=headers, timeout=PATIENCE, limits=limits, trust_env=False)
-        self._ids = itertools.count(1)
+        # What it trusts is never asked, and slow to load.
+        self._http = httpx2.AsyncClient(timeout=PATIENCE_SECONDS, limits=limits, trust_env=False, verify=False)
+        self._wire = wire.Requestor(self._http, f"{url}/mcp", token)
         self.blocked = 0
 
     async def __aenter__(self) -> Self:
@@ -46,23 +47,27 @@ class Requestor:
     ) -> None:
         await self._http.__aexit__(kind, error, traceback)
 
-    async def ask(self, method: str, **params: Any) -> Any:
-        """The result of a request.  Raises RpcError, or httpx2's TransportError where the node went away."""
-        message = {"jsonrpc": "2.0", "id": next(self._ids), "method": method, "params": params}
-        async with self._http.stream("POST", self._url, json=message) as response:
-            is_stream = response.headers["content-type"].startswith("text/event-stream")
+    async def ask(self, method: str, **params: object) -> Any:
+        """The result of a request.  Raises RpcError, StreamEnded, or httpx2's TransportError where the node died."""
+        async with self._wire.stream(method, params) as stream:
+            is_stream = stream.response.headers["content-type"] == "text/event-stream"
             self.blocked += is_stream
             try:
-                body = await response.aread()
+                await stream.response.aread()
             finally:
                 self.blocked -= is_stream
-        return _open_answer(_last_data(body) if is_stream else body)
+        if is_stream and b"event: message" not in stream.response.content:
+            raise StreamEnded
+        answer = wire.open_answer(stream.response)
+        if "error" in answer:
+            raise RpcError(answer["error"])
+        return answer["result"]
 
-    async def call(self, tool: str, **arguments: Any) -> Any:
+    async def call(self, tool: str, **arguments: object) -> Any:
         """The result of a plain call."""
         return await self.ask("tools/call", name=tool, arguments=arguments)
 
-    async def create(self, tool: str, *, ttl: int | None = None, **arguments: Any) -> str:
+    async def create(self, tool: str, *, ttl: int | None = None, **arguments: object) -> str:
         """Creates a task and returns its id."""
         task = {} if ttl is None else {"ttl": ttl}
         created = await self.ask("tools/call", name=tool, arguments=arguments, task=task)
@@ -92,18 +97,3 @@ class Requestor:
             page = await self.ask("tasks/list", cursor=page["nextCursor"])
             tasks += page["tasks"]
         return list(tasks)
-
-
-def _open_answer(body: bytes) -> Any:
-    message = json.loads(body)
-    if "error" in message:
-        raise RpcError(message["error"])
-    return message["result"]
-
-
-def _last_data(stream: bytes) -> bytes:
-    """The data of the last event that has any; a stream without one broke off before its answer."""
-    found = [line.removeprefix(b"data: ") for line in stream.split(b"\n") if line.startswith(b"data: {")]
-    if not found:
-        raise httpx2.RemoteProtocolError("the stream ended without an answer")
-    return found[-1]
