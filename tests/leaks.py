@@ -49,6 +49,8 @@ def _find_leak(redis: Any, keys: Keys, key: str) -> str | None:
     if spec is None:
         return f"{key} is not in the table of keys"
     type_ = _decode(redis.type(key))
+    if type_ == "none":
+        return None  # its TTL ended just now
     if type_ != spec.type:
         return f"{key} is a {type_}, and should be a {spec.type}"
     if redis.pttl(key) == FOREVER and not spec.is_permanent:

@@ -1,5 +1,6 @@
 """Real servers for tests: each a child process with a folder of its own, reached over a unix socket."""
 
+import atexit
 import shutil
 import signal
 import subprocess
@@ -25,9 +26,11 @@ class Server:
         paths = ("--dir", str(folder), "--unixsocket", self.socket, "--logfile", str(folder / "server.log"))
         self._command = [str(binary), "--port", "0", "--save", "", *paths, *extra]
         self._process = self._start()
+        atexit.register(self.stop)  # for a session that ends without its fixtures
 
     def stop(self) -> None:
         """Ends the server for good."""
+        atexit.unregister(self.stop)
         self._end(signal.SIGTERM)
         shutil.rmtree(self._socket_folder, ignore_errors=True)
 

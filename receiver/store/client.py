@@ -86,8 +86,7 @@ class Client:
         attempt = 0
         while True:
             try:
-                async with asyncio.timeout_at(self._loop_deadline(deadline)):
-                    return await self.evaluate(name, *arguments)
+                return await self._try(deadline, name, *arguments)
             except OutOfMemoryError as error:
                 raise Refused("storage_full", "The task store is full; try again later") from error
             except Exception as error:
@@ -98,6 +97,17 @@ class Client:
                     raise Unavailable from error
                 attempt += 1
                 await asyncio.sleep(pause)
+
+    async def _try(self, deadline: float | None, name: str, *arguments: Argument) -> Any:
+        """One attempt.  It heeds a cancellation that redis-py's ``wait_for`` swallowed (before Python 3.12)."""
+        task = asyncio.current_task()
+        before = task.cancelling() if task else 0
+        try:
+            async with asyncio.timeout_at(self._loop_deadline(deadline)):
+                return await self.evaluate(name, *arguments)
+        finally:
+            if task and task.cancelling() > before:
+                raise asyncio.CancelledError
 
     async def evaluate(self, name: str, *arguments: Argument) -> Any:
         """Runs the script ``name`` once, and loads it where the server does not know it."""

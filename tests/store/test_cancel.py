@@ -1,5 +1,8 @@
 """cancel: a task is cancelled for its owner, at once and for ever."""
 
+import asyncio
+from collections.abc import Awaitable
+
 import pytest
 
 from receiver.protocol.errors import TaskAlreadyFinished, TaskNotFound
@@ -71,6 +74,18 @@ async def test_a_finished_task_stays_as_it_is(world: World, outcome: object, sta
         await world.tasks.cancel(run.task_id, "ada", "")
     assert refused.value.message == f"Task is already {status}"
     assert await world.dump() == before
+
+
+async def test_of_a_cancel_and_a_finish_exactly_one_wins(world: World) -> None:  # F40
+    for _ in range(30):
+        await world.create()
+    for number, run in enumerate(await world.claim(free=30)):
+        calls: list[Awaitable[object]] = [finish(world, run), world.tasks.cancel(run.task_id, "ada", "")]
+        results = await asyncio.gather(*calls[:: 1 if number % 2 else -1], return_exceptions=True)
+        status = (await world.tasks.get(run.task_id, "ada")).status
+        losers = [result for result in results if isinstance(result, TaskAlreadyFinished) or result == -3]
+        assert len(losers) == 1
+        assert isinstance(losers[0], TaskAlreadyFinished) == (status == "completed")
 
 
 async def test_a_second_cancel_is_refused(world: World) -> None:  # T-67

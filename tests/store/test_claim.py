@@ -78,6 +78,13 @@ async def test_plain_calls_may_use_all_slots(world: World) -> None:
     assert [run.text("queue") for run in runs] == ["plain"] * 3
 
 
+async def test_a_plain_call_leaves_the_open_slots_open(world: World) -> None:
+    await world.create(queue="plain", kind="call")
+    await world.create(queue="default")
+    runs = await world.claim(free=2, open=1, queues=share("plain", "default"))
+    assert [run.text("queue") for run in runs] == ["plain", "default"]
+
+
 async def test_with_only_a_reserved_slot_no_task_is_taken(world: World) -> None:
     await world.create(queue="default")
     assert await world.claim(free=1, open=0, queues=share("plain", "default")) == []
@@ -265,6 +272,22 @@ async def test_the_bell_rings_on_for_what_another_worker_could_take(world: World
     await world.claim(free=1)
     assert await world.rings()
     assert await world.redis.llen(world.keys.bell("default")) == 1
+
+
+async def test_many_tasks_are_one_ring(world: World) -> None:
+    for _ in range(3):
+        await world.create()
+    assert await world.redis.llen(world.keys.bell("default")) == 1
+
+
+async def test_the_bell_is_silent_for_what_this_worker_passed_over(world: World) -> None:
+    """It would only wake itself, again and again, until its older run ends."""
+    run = await lost_and_requeued(world)
+    await world.claim_one("w2")
+    await world.lose_lease(run.task_id)
+    await world.recover()
+    await world.claim("w1", running={run.task_id: run.run})
+    assert not await world.rings()
 
 
 async def test_the_bell_is_silent_for_what_no_worker_may_take(world: World) -> None:

@@ -173,6 +173,22 @@ async def test_a_reply_that_was_given_up_is_not_taken_for_the_next(world: World)
 
 
 @on_real_servers
+@pytest.mark.parametrize("steps", range(12))
+async def test_a_call_is_cancelled_at_any_moment(world: World, steps: int) -> None:
+    calling = asyncio.create_task(call_for_ever(world))
+    for _ in range(steps):
+        await asyncio.sleep(0)
+    calling.cancel()
+    await asyncio.wait({calling})
+    assert calling.cancelled()
+
+
+async def call_for_ever(world: World) -> None:
+    while True:
+        await world.tasks.get_statuses([])
+
+
+@on_real_servers
 async def test_a_server_that_does_not_answer_costs_no_more_than_patience(world: World) -> None:
     assert world.backend.server is not None
     async with Proxy(world.backend.server.socket) as proxy:

@@ -197,6 +197,18 @@ async def test_a_run_that_went_on_and_ended_unheard_is_given_back(world: World) 
     assert await world.ready() == [run.task_id]
 
 
+@pytest.mark.parametrize("was_lost", [False, True])
+async def test_a_run_that_was_renewed_and_is_no_longer_there_is_given_back(world: World, was_lost: bool) -> None:
+    run = await world.start("w1")
+    if was_lost:
+        await world.lose_lease(run.task_id)
+        await world.recover()
+    world.beat(run)
+    assert await world.ready() == []
+    world.beat()
+    assert await world.ready() == [run.task_id]
+
+
 # Presence
 
 
@@ -220,12 +232,10 @@ async def test_a_worker_may_have_nothing_to_say(world: World) -> None:
     assert world.beats.beat("w1", 0, {}, {}) == {}
 
 
-@pytest.mark.parametrize("count", [200])
-async def test_many_runs_in_one_beat(world: World, count: int) -> None:
-    for _ in range(count):
+async def test_many_runs_in_one_beat(world: World) -> None:
+    for _ in range(200):
         await world.create()
-    runs = await world.claim(free=count)
-    assert world.beat(*runs) == {}
+    assert world.beat(*await world.claim(free=200)) == {}
 
 
 # leave

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.store.world import World, finish, share
+from receiver.store.runs import Verdict
+from tests.store.world import World, finish, share, until
 
 STATUSES = ["working", "input_required", "completed", "failed", "cancelled"]
 
@@ -64,6 +65,25 @@ async def test_a_record_that_is_still_there_is_left_alone(world: World) -> None:
     before = await world.dump()
     assert await world.runs.sweep() == {}
     assert await world.dump() == before
+
+
+async def test_a_ttl_that_ends_while_the_task_runs(world: World) -> None:  # F42
+    await world.create("ada", ttl=500)
+    run = await world.claim_one()
+    await until(lambda: _is_gone(world, run.task_id))
+    assert await finish(world, run) is Verdict.GONE
+    assert world.beat(run) == {run.task_id: "expired"}
+    assert await world.redis.exists(world.keys.arq_job(run.task_id), world.keys.active("ada")) == 0
+    await until(lambda: _is_swept(world, run.task_id))
+    assert await world.members(world.keys.leases()) == []
+
+
+async def _is_gone(world: World, task_id: str) -> bool:
+    return not await world.redis.exists(world.keys.task(task_id))
+
+
+async def _is_swept(world: World, task_id: str) -> bool:
+    return await world.runs.sweep() == {task_id: "working"}
 
 
 async def test_waiters_are_told(world: World) -> None:

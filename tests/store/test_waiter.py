@@ -123,3 +123,15 @@ async def test_who_gives_up_waits_no_longer(world: World, hub: Hub, waiter: Wait
     await asyncio.gather(waiting, return_exceptions=True)
     assert waiting.cancelled()
     assert hub.watching == 0
+
+
+@pytest.mark.parametrize("steps", range(24))
+async def test_whenever_it_gives_up(world: World, hub: Hub, waiter: Waiter, steps: int) -> None:  # F19
+    task_id = await world.create()
+    async with hub.watch(task_id):
+        waiting = asyncio.create_task(waiter.wait_until_terminal(task_id, "ada", LONG))
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        waiting.cancel()
+        await asyncio.wait({waiting})
+        assert waiting.cancelled()

@@ -253,18 +253,25 @@ class World:
 
     async def dump(self) -> dict[str, Any]:
         """Everything that there is, with the end of each TTL."""
-        return {key.decode(): await self._dump_key(key) for key in sorted(await self.redis.keys("*"))}
+        keys = sorted(await self.redis.keys("*"))
+        async with self.redis.pipeline(transaction=False) as pipe:
+            for key in keys:
+                pipe.type(key)
+            types = await pipe.execute()
+            for key, type_ in zip(keys, types, strict=True):
+                _read_all(pipe, type_.decode(), key)
+                pipe.pexpiretime(key)
+            found = await pipe.execute()
+        return {key.decode(): pair for key, *pair in zip(keys, found[::2], found[1::2], strict=True)}
 
-    async def _dump_key(self, key: bytes) -> Any:
-        reads = {
-            "hash": self.redis.hgetall,
-            "zset": lambda key: self.redis.zrange(key, 0, -1, withscores=True),
-            "set": self.redis.smembers,
-            "list": lambda key: self.redis.lrange(key, 0, -1),
-            "string": self.redis.get,
-        }
-        read = reads[(await self.redis.type(key)).decode()]
-        return await read(key), await self.redis.pexpiretime(key)
+
+def _read_all(redis: Any, type_: str, key: bytes) -> None:
+    if type_ == "zset":
+        redis.zrange(key, 0, -1, withscores=True)
+    elif type_ == "list":
+        redis.lrange(key, 0, -1)
+    else:
+        {"hash": redis.hgetall, "set": redis.smembers, "string": redis.get}[type_](key)
 
 
 async def until(condition: Callable[[], bool | Awaitable[bool]]) -> None:

@@ -4,7 +4,7 @@
 -- ARGV  1 owner, 2 size, 3 created_at of the position ('+inf' = from the start), 4 id of the position, 5... fields
 -- Returns {more (0 | 1), {id, values}...}
 local index, size = key_owner(ARGV[1]), tonumber(ARGV[2])
-local found, gone, offset = {}, {}, 0
+local found, offset = {}, 0
 
 -- Entries of the same millisecond stand in the order of their ids.
 local function is_behind(id, score)
@@ -15,20 +15,17 @@ while #found <= size do
   local entries = redis.call('ZREVRANGEBYSCORE', index, ARGV[3], '-inf', 'WITHSCORES', 'LIMIT', offset, size + 1)
   if #entries == 0 then break end
   for i = 1, #entries, 2 do
-    local id = entries[i]
+    local id, gone = entries[i], 0
     if #found <= size and is_behind(id, entries[i + 1]) then
       local values = redis.call('HMGET', key_task(id), unpack(ARGV, 5))
       if values[1] then
         table.insert(found, { id, values })
       else
-        table.insert(gone, id) -- expired, and not yet swept (X-7)
+        gone = redis.call('ZREM', index, id) -- expired, and not yet swept (X-7)
       end
     end
+    offset = offset + 1 - gone
   end
-  offset = offset + #entries / 2
-end
-for _, id in ipairs(gone) do -- one by one: unpack has a limit, and nobody may have swept for long
-  redis.call('ZREM', index, id)
 end
 local more = #found > size and 1 or 0
 found[size + 1] = nil

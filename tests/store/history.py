@@ -1,0 +1,151 @@
+"""Random histories: workers that crash, lose replies, come back late and leave, on a store that is all theirs."""
+
+from dataclasses import dataclass, field
+from random import Random
+
+from receiver.protocol.errors import TaskAlreadyFinished, TaskNotFound
+from receiver.store.record import ClaimedRun
+from receiver.store.runs import Verdict
+from tests.store.world import World, finish, share
+
+QUEUES = ("plain", "plain:draw", "default", "default:draw")
+CAP = 2
+SLOTS = 4
+
+
+@dataclass
+class Worker:
+    """What a worker believes.  ``unheard``: a claim whose reply was lost, which it will send again."""
+
+    name: str
+    number: int = 0
+    acknowledged: int = 0
+    runs: dict[str, ClaimedRun] = field(default_factory=dict)
+    unheard: tuple[int, int, dict[str, int]] | None = None
+
+
+class History:
+    """Lets one random thing after another happen; ``ids`` are the tasks that have not expired."""
+
+    def __init__(self, world: World, seed: int) -> None:
+        self._world = world
+        self._random = Random(seed)  # noqa: S311 - to be repeated, not to be secret
+        self._workers = [Worker(f"w{number}") for number in range(3)]
+        self.ids: list[str] = []
+        self.finished: list[str] = []
+        self.passed_over = False
+        often = [self._create] * 4 + [self._claim] * 6 + [self._beat] * 4 + [self._finish] * 3 + [self._requeue] * 2
+        rarely = [
+            self._cancel,
+            self._cancel,
+            self._lose,
+            self._recover,
+            self._crash,
+            self._leave,
+            self._expire,
+            self._sweep,
+        ]
+        self._happenings = often + rarely
+
+    async def step(self) -> None:
+        """The next thing."""
+        await self._random.choice(self._happenings)()
+
+    async def end(self) -> None:
+        """All workers die, and a new one does all that is left to do."""
+        await self._world.lose_lease(*await self._world.members(self._world.keys.leases()) or ["0-0"])
+        for task_id in await self._world.members(self._world.keys.later()):
+            await self._world.redis.zadd(self._world.keys.later(), {task_id: 1})
+        while runs := await self._world.claim("last", free=SLOTS, queues=share(*QUEUES, cap=CAP)):
+            for run in runs:
+                assert await finish(self._world, run) is Verdict.DONE
+                self.finished.append(run.task_id)
+
+    def _worker(self) -> Worker:
+        return self._random.choice(self._workers)
+
+    def _is_lost(self) -> bool:
+        """Whether a reply is."""
+        return self._random.random() < 0.2
+
+    async def _create(self) -> None:
+        queue, owner = self._random.choice(QUEUES), self._random.choice("abc")
+        attempts = self._random.choice((1, 3))
+        kind = "call" if queue.startswith("plain") else "task"
+        self.ids.append(await self._world.create(owner, queue=queue, kind=kind, max_attempts=attempts))  # type: ignore[arg-type]
+
+    async def _claim(self) -> None:
+        worker = self._worker()
+        if worker.unheard is None:
+            worker.number += 1
+            running = {task_id: run.run for task_id, run in worker.runs.items()}
+            worker.unheard = worker.number, SLOTS - len(running), running
+        number, free, running = worker.unheard
+        options = {"number": number, "free": free, "open": max(0, free - 1), "running": running}
+        runs = await self._world.claim(worker.name, queues=share(*QUEUES, cap=CAP), **options)  # type: ignore[arg-type]
+        self.passed_over = bool(running)
+        if not self._is_lost():
+            twice = worker.runs.keys() & {run.task_id for run in runs}
+            assert not twice, "a worker was given a task that it runs already"
+            worker.runs |= {run.task_id: run for run in runs}
+            worker.acknowledged, worker.unheard = number, None
+
+    async def _beat(self) -> None:
+        worker = self._worker()
+        stops = self._world.beat(*worker.runs.values(), worker=worker.name, acknowledged=worker.acknowledged)
+        if not self._is_lost():
+            for task_id in stops:
+                del worker.runs[task_id]
+
+    async def _finish(self) -> None:
+        worker = self._worker()
+        for task_id, run in list(worker.runs.items())[:1]:
+            holds_fence = (await self._world.record(task_id)).get("run") == str(run.run)
+            if await finish(self._world, run) is Verdict.DONE:
+                assert holds_fence, "an older run ended the task"
+                self.finished.append(task_id)
+            if not self._is_lost():
+                del worker.runs[task_id]
+
+    async def _requeue(self) -> None:
+        worker = self._worker()
+        for task_id, run in list(worker.runs.items())[:1]:
+            may_retry = run.attempt < run.max_attempts
+            reason = self._random.choice(("handed_back", "retry")) if may_retry else "handed_back"
+            delay = self._random.choice((0, 0, 60_000))
+            await self._world.runs.requeue(task_id, run.run, reason, delay)  # type: ignore[arg-type]
+            if not self._is_lost():
+                del worker.runs[task_id]
+
+    async def _cancel(self) -> None:
+        if self.ids:
+            try:
+                await self._world.tasks.cancel(self._random.choice(self.ids), self._random.choice("abc"), "")
+            except (TaskNotFound, TaskAlreadyFinished):
+                return
+
+    async def _lose(self) -> None:
+        leases = await self._world.members(self._world.keys.leases())
+        if leases:
+            await self._world.lose_lease(self._random.choice(sorted(leases)))
+
+    async def _recover(self) -> None:
+        await self._world.recover()
+
+    async def _crash(self) -> Worker:
+        worker = self._worker()
+        self._workers[self._workers.index(worker)] = Worker(f"{worker.name}'")
+        return worker
+
+    async def _leave(self) -> None:
+        await self._world.runs.leave((await self._crash()).name)
+
+    async def _expire(self) -> None:
+        if self.ids:
+            task_id = self._random.choice(self.ids)
+            self.ids.remove(task_id)
+            await self._world.expire(task_id)
+            await self._world.runs.sweep()
+
+    async def _sweep(self) -> None:
+        await self._world.runs.sweep()
