@@ -7,15 +7,19 @@ from types import FrameType
 
 import uvicorn
 
+from ops.listener import is_loopback
 from receiver.app import create_app
+from receiver.http.origins import LOOPBACK_HOSTS
 from receiver.receiver import Receiver
 from receiver.settings import Settings
 
 GRACE_SECONDS = 3  # for requests on their way; streams that are still open then are cut, and clients come back
 
 
-def serve_api(app: Receiver, settings: Settings, listener: socket.socket) -> None:
-    """Serves ``app`` until SIGTERM or SIGINT."""
+def make_server(app: Receiver, settings: Settings, listener: socket.socket) -> uvicorn.Server:
+    """What will serve ``app`` on ``listener``.  Raises StartupError for settings that can't be meant."""
+    if not settings.allowed_hosts and is_loopback(listener):
+        settings = settings.model_copy(update={"allowed_hosts": LOOPBACK_HOSTS})  # a rebound name gets here too (H-03)
     config = uvicorn.Config(
         create_app(app, settings),
         log_config=None,
@@ -24,9 +28,14 @@ def serve_api(app: Receiver, settings: Settings, listener: socket.socket) -> Non
         server_header=False,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
+    return uvicorn.Server(config)
+
+
+def run_server(server: uvicorn.Server, listener: socket.socket) -> None:
+    """Serves until SIGTERM or SIGINT."""
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _exit)  # uvicorn raises a signal once more when it has obeyed it
-    uvicorn.Server(config).run(sockets=[listener])
+    server.run(sockets=[listener])
 
 
 def _exit(number: int, frame: FrameType | None) -> None:

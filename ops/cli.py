@@ -13,7 +13,7 @@ import typer
 import workers as _  # noqa: F401 - ours, before an app brings the current directory and maybe a folder of that name
 from ops import report
 from ops.listener import open_listener, url_of
-from ops.preflight import prepare, read_settings
+from ops.preflight import check_exposure, prepare, read_settings
 from receiver import __version__
 from receiver.protocol.errors import StartupError
 
@@ -72,14 +72,15 @@ def serve(
 ) -> None:
     """Run the API alone."""
     served, settings = prepare(app)
-    from ops.api import serve_api
+    from ops.api import make_server, run_server
 
+    # A supervisor keeps its socket over restarts.
+    listener = open_listener(host, port) if fd is None else socket.socket(fileno=fd)
+    check_exposure(served, settings, listener)
+    server = make_server(served, settings, listener)
     if fd is None:
-        listener = open_listener(host, port)
         typer.echo(f"Serving {settings.app} at {url_of(listener)}/mcp")
-    else:
-        listener = socket.socket(fileno=fd)  # a supervisor's, which keeps it over restarts
-    serve_api(served, settings, listener)
+    run_server(server, listener)
 
 
 @cli.command()

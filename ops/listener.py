@@ -2,6 +2,7 @@
 
 import errno
 import socket
+from ipaddress import ip_address
 
 from receiver.protocol.errors import StartupError
 
@@ -31,3 +32,8 @@ def url_of(listener: socket.socket) -> str:
     """The same, as the beginning of a URL."""
     host, port = address_of(listener)
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def is_loopback(listener: socket.socket) -> bool:
+    """Whether only this machine can connect to it."""
+    return ip_address(listener.getsockname()[0]).is_loopback

@@ -1,10 +1,12 @@
 """What has to be in order before a process starts.  What is not is a StartupError, the one line that says why."""
 
 import asyncio
+import socket
 
 import structlog
 
 from ops import report
+from ops.listener import is_loopback
 from receiver.loading import load_app
 from receiver.protocol.errors import StartupError
 from receiver.receiver import Receiver
@@ -31,6 +33,22 @@ def prepare(app: str | None) -> tuple[Receiver, Settings]:
     loaded = load_app(name)
     asyncio.run(_check_store(settings.require_redis_url()))
     return loaded, settings
+
+
+def check_exposure(app: Receiver, settings: Settings, listener: socket.socket) -> None:
+    """Refuses to serve a network without authentication: everyone would have everyone's tasks (H-04).
+
+    Raises StartupError, unless ``allow_anonymous`` says that it is meant so.
+    """
+    if is_loopback(listener) or settings.auth_tokens or settings.auth_issuer or app.authenticate:
+        return
+    address = listener.getsockname()[0]
+    if not settings.allow_anonymous:
+        raise StartupError(
+            f"other machines can reach {address}, and nothing asks them who they are: set RECEIVER_AUTH_ISSUER or "
+            "RECEIVER_AUTH_TOKENS, or RECEIVER_ALLOW_ANONYMOUS=1 if everyone may have everyone's tasks"
+        )
+    structlog.get_logger(__name__).warning("anonymous", detail=f"who reaches {address} may see and cancel all tasks")
 
 
 async def _check_store(url: str) -> None:

@@ -11,21 +11,22 @@ from fastapi import FastAPI
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from receiver.http.health import health_routes
+from receiver.http.metadata import metadata_routes
+from receiver.http.resource import PATH
 from receiver.node import Node
 from receiver.receiver import Receiver
 from receiver.settings import Settings, load_settings
-
-PATH = "/mcp"
 
 
 def create_app(app: Receiver, settings: Settings | None = None) -> ASGIApp:
     """An ASGI application that serves ``app``, alone or mounted under a path of another one.
 
     Mounted, it opens its connections at the first request, since no lifespan reaches it.
-    Raises StartupError without a Redis URL.
+    Raises StartupError without a Redis URL, and for settings that contradict each other.
     """
-    node = Node(app, settings or load_settings())
-    fallback = _create_fallback(app, node)
+    settings = settings or load_settings()
+    node = Node(app, settings)
+    fallback = _create_fallback(app, settings, node)
 
     async def serve(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and _route(scope) == PATH:
@@ -36,7 +37,7 @@ def create_app(app: Receiver, settings: Settings | None = None) -> ASGIApp:
     return serve
 
 
-def _create_fallback(app: Receiver, node: Node) -> FastAPI:
+def _create_fallback(app: Receiver, settings: Settings, node: Node) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         await node.open()
@@ -48,6 +49,10 @@ def _create_fallback(app: Receiver, node: Node) -> FastAPI:
     fallback = FastAPI(title=app.title or app.name, version=app.version, lifespan=lifespan, openapi_url=None)
     fallback.state.redis = node.redis
     fallback.include_router(health_routes(fallback))
+    if settings.auth_issuer is not None:
+        fallback.include_router(
+            metadata_routes(settings.auth_issuer, settings.auth_scopes, node.resource, node.origins)
+        )
     return fallback
 
 

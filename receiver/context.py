@@ -10,12 +10,16 @@ A plain function runs in a thread of its own, where nothing can be awaited; it d
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Coroutine
-from typing import Any, Literal
+from collections.abc import Coroutine, Mapping, Sequence
+from typing import Any, Protocol, TypeVar
+
+from pydantic import BaseModel
 
 from receiver.principal import Principal
+from receiver.protocol.elicitation import Elicited
+from receiver.protocol.loglevel import LogLevel
 
-LogLevel = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
+T = TypeVar("T")
 
 
 class Context(ABC):
@@ -71,11 +75,40 @@ class Context(ABC):
     async def log(self, level: LogLevel, data: Any) -> None:
         """Send a log message to the requestor: ``data`` is any JSON value."""
 
+    @abstractmethod
+    async def elicit(self, message: str, form: type[BaseModel] | Mapping[str, Any]) -> Elicited:
+        """Have the user fill in a form: a pydantic model or a JSON Schema, flat, and never for secrets (E-07).
+
+        The task is ``input_required`` meanwhile.  Raises ToolError if the client can't ask its user.
+        """
+
+    @abstractmethod
+    async def elicit_url(self, message: str, url: str) -> Elicited:
+        """Have the user open ``url``: https, without credentials or personal data; there secrets may be asked for.
+
+        It tells whether the user agreed to open it, not what became of that.  Raises as ``elicit``.
+        """
+
+    @abstractmethod
+    async def sample(
+        self, messages: str | Sequence[Mapping[str, Any]], max_tokens: int, **params: Any
+    ) -> dict[str, Any]:
+        """Have the client's model write a message; ``params`` are those of sampling/createMessage, by wire name.
+
+        ``messages`` as the protocol has them, or the text of one.  Returns the CreateMessageResult.  Raises ToolError.
+        """
+
+
+class BlockOn(Protocol):
+    """Runs a coroutine where a Context lives, and returns its result."""
+
+    def __call__(self, work: Coroutine[Any, Any, T], /) -> T: ...
+
 
 class SyncContext:
     """``ctx.sync``.  ``block_on`` runs a coroutine where the Context lives, and returns when it is done."""
 
-    def __init__(self, context: Context, block_on: Callable[[Coroutine[Any, Any, None]], None]) -> None:
+    def __init__(self, context: Context, block_on: BlockOn) -> None:
         self._context = context
         self._block_on = block_on
 
@@ -90,3 +123,15 @@ class SyncContext:
     def log(self, level: LogLevel, data: Any) -> None:
         """As ``Context.log``."""
         self._block_on(self._context.log(level, data))
+
+    def elicit(self, message: str, form: type[BaseModel] | Mapping[str, Any]) -> Elicited:
+        """As ``Context.elicit``."""
+        return self._block_on(self._context.elicit(message, form))
+
+    def elicit_url(self, message: str, url: str) -> Elicited:
+        """As ``Context.elicit_url``."""
+        return self._block_on(self._context.elicit_url(message, url))
+
+    def sample(self, messages: str | Sequence[Mapping[str, Any]], max_tokens: int, **params: Any) -> dict[str, Any]:
+        """As ``Context.sample``."""
+        return self._block_on(self._context.sample(messages, max_tokens, **params))

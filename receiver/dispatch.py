@@ -1,31 +1,41 @@
 """From a method's name to its handler.  A handler knows neither HTTP nor Redis."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar
 
 from receiver.principal import Principal
 from receiver.protocol.errors import InvalidParams, MethodNotFound
-from receiver.protocol.jsonrpc import Request
+from receiver.protocol.event_id import StreamPosition
+from receiver.protocol.jsonrpc import Request, RequestId
+from receiver.session import Session
+from receiver.store.record import Progress
+from receiver.store.streams import Message
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A JSON-RPC result, or an error, as JSON bytes."""
+    """A JSON-RPC result, or an error, as JSON bytes.  ``session`` is the one that it begins, if it does."""
 
     body: bytes
     kind: Literal["result", "error"] = "result"
+    session: Session | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Later:
-    """An answer that takes its time: ``wait`` gives it, or raises its error.
+    """An answer that takes its time, once ``begin`` was awaited, if there is one.
 
-    ``streams``: the transport shall open a stream at once, and not leave its client in silence until then.
+    ``feed`` gives messages meanwhile, none for a client that takes no streams (False), and at last what ``finish``
+    answers with.  ``stream`` is where a client may go on that lost it.  ``at_once``: a stream shall be opened before
+    anything comes.
     """
 
-    wait: Callable[[], Awaitable[Answer]]
-    streams: bool
+    stream: StreamPosition
+    feed: Callable[[bool], AsyncGenerator[Message | Progress]]
+    finish: Callable[[Progress], Answer]
+    at_once: bool
+    begin: Callable[[], Awaitable[object]] | None = None
 
 
 Services = TypeVar("Services")
@@ -33,11 +43,13 @@ Services = TypeVar("Services")
 
 @dataclass(frozen=True, slots=True)
 class Call(Generic[Services]):
-    """One request as a handler sees it."""
+    """One request as a handler sees it.  ``session`` is None for ``initialize`` alone."""
 
+    id: RequestId
     method: str
     params: dict[str, Any]
     principal: Principal
+    session: Session | None
     services: Services
 
 
@@ -48,14 +60,15 @@ class Dispatcher(Generic[Services]):
     """The methods that a server answers."""
 
     def __init__(self, services: Services, handlers: dict[str, Handler[Services]]) -> None:
-        self._services = services
+        self.services = services
         self._handlers = handlers
 
-    async def dispatch(self, request: Request, principal: Principal) -> Answer | Later:
-        """The answer to ``request``.  Raises the ReceiverError that is to be sent instead."""
+    async def dispatch(self, request: Request, principal: Principal, session: Session | None) -> Answer | Later:
+        """The answer to ``request``.  Raises the ReceiverError that is to be sent instead, or SessionEnded."""
         handler = self._handlers.get(request.method)
         if handler is None:
             raise MethodNotFound(f"Method not found: {request.method}")
         if request.params is None:
             raise InvalidParams("params must be an object")
-        return await handler(Call(request.method, request.params, principal, self._services))
+        call = Call(request.id, request.method, request.params, principal, session, self.services)
+        return await handler(call)

@@ -10,7 +10,7 @@ subscriber: nothing of an old one has to be trusted.
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Iterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import Any, TypeVar, cast
 
 import structlog
@@ -54,7 +54,7 @@ class Watch:
 
 
 class _Channel:
-    def __init__(self, task_id: str) -> None:
+    def __init__(self, task_id: str | None) -> None:
         self.task_id = task_id
         self.watches: set[Watch] = set()
         self.acknowledged = asyncio.Event()
@@ -93,10 +93,13 @@ class Hub:
         """Ends listening; those who still watch hear nothing more."""
         await _end(self._tasks)
 
-    @asynccontextmanager
-    async def watch(self, task_id: str) -> AsyncIterator[Watch]:
+    def watch(self, task_id: str) -> AbstractAsyncContextManager[Watch]:
         """Watches a task.  Read its record after entering: what changes from then on is not missed."""
-        name = self._name_channel(task_id)
+        return self.watch_channel(self._name_channel(task_id), task_id)
+
+    @asynccontextmanager
+    async def watch_channel(self, name: str, task_id: str | None = None) -> AsyncIterator[Watch]:
+        """Watches a channel, of the task if there is one: its status is read again now and then."""
         channel = self._channels.get(name) or self._open(name, task_id)
         watch = Watch()
         channel.watches.add(watch)
@@ -112,7 +115,7 @@ class Hub:
             if not channel.watches:
                 asyncio.get_running_loop().call_later(LINGER_SECONDS, self._drop_idle, name)
 
-    def _open(self, name: str, task_id: str) -> _Channel:
+    def _open(self, name: str, task_id: str | None) -> _Channel:
         channel = self._channels[name] = _Channel(task_id)
         if name in self._subscribed and name not in self._awaited:
             channel.acknowledged.set()  # it was just dropped, and the connection has it still
@@ -207,13 +210,13 @@ class Hub:
     async def _keep_rereading(self) -> None:
         while True:
             await asyncio.sleep(REREAD_SECONDS)
-            channels = [channel for channel in self._channels.values() if channel.watches]
+            channels = [channel for channel in self._channels.values() if channel.watches and channel.task_id]
             for batch in _split(channels):
                 await self._reread(batch)
 
     async def _reread(self, channels: list[_Channel]) -> None:
         try:
-            statuses = await self._read_statuses([channel.task_id for channel in channels])
+            statuses = await self._read_statuses([channel.task_id for channel in channels if channel.task_id])
             found = list(zip(channels, statuses, strict=True))
         except Exception as error:
             log.warning("hub_reread_failed", error=type(error).__name__)

@@ -1,24 +1,34 @@
 """One API process: its connection to the store, its hub, and the services of its handlers."""
 
 import asyncio
+from urllib.parse import urlsplit
 
 import structlog
 
 from receiver.dispatch import Dispatcher
+from receiver.feed import Feeds
 from receiver.http.auth import Authenticator
 from receiver.http.endpoint import Endpoint
+from receiver.http.origins import LOOPBACK_HOSTS, Origins
+from receiver.http.resource import Resource
 from receiver.hub import Hub
 from receiver.methods import HANDLERS
 from receiver.methods.services import Services
 from receiver.protocol.cursor import Cursors
+from receiver.protocol.event_id import EventIds
 from receiver.receiver import Receiver
-from receiver.settings import Settings
+from receiver.settings import Settings, parse_rate
+from receiver.store.admission import RateLimit
 from receiver.store.checks import check_server
 from receiver.store.client import Client, connect
+from receiver.store.inputs import InputStore
 from receiver.store.keys import Keys
 from receiver.store.secret import load_secrets
+from receiver.store.sessions import SessionStore
+from receiver.store.streams import StreamStore
 from receiver.store.tasks import TaskStore
-from receiver.waiter import Waiter
+
+LEASE_MS = 30_000  # how long a stream lives without being renewed
 
 log = structlog.get_logger(__name__)
 
@@ -30,12 +40,20 @@ class Node:
         self._app = app
         self._settings = settings
         self._url = settings.require_redis_url()
-        self._authenticator = Authenticator(settings.auth_tokens)
+        self.resource = Resource(settings.resource_url)
+        self._authenticator = Authenticator(app, settings, self.resource)
+        self.origins = _make_origins(settings, self._authenticator)
         self._hub: Hub | None = None
         self._opening = asyncio.Lock()
         self._dispatcher: Dispatcher[Services] | None = None
         self.redis = connect(self._url)
-        self.endpoint = Endpoint(self.open, self._authenticator, body_limit=settings.max_body_bytes)
+        self.endpoint = Endpoint(
+            self.open,
+            self.origins,
+            self._authenticator,
+            body_limit=settings.max_body_bytes,
+            stream_limit=settings.max_streams_per_principal,
+        )
 
     async def open(self) -> Dispatcher[Services]:
         """What answers requests, ready to do so.  Raises StartupError if the store can't be used."""
@@ -51,6 +69,7 @@ class Node:
 
     async def close(self) -> None:
         """Ends what was opened."""
+        await self._authenticator.close()
         if self._hub is not None:
             await self._hub.stop()
         await self.redis.aclose(close_connection_pool=True)
@@ -59,15 +78,37 @@ class Node:
     async def _assemble(self) -> Dispatcher[Services]:
         settings, keys = self._settings, Keys(self._settings.namespace)
         client = Client(self.redis, keys, patience=settings.redis_patience_seconds)
-        tasks = TaskStore(client, task_limit=settings.max_tasks_per_principal, queue_limit=settings.queue_limit)
+        tasks = TaskStore(
+            client,
+            task_limit=settings.max_tasks_per_principal,
+            queue_limit=settings.queue_limit,
+            misses=RateLimit(*parse_rate(settings.miss_limit)),
+        )
+        secrets = await load_secrets(self.redis, keys, settings.secrets)
         self._hub = Hub(self.redis, keys.events, tasks.get_statuses)
+        idle = round(settings.session_idle_seconds * 1000)
+        streams = StreamStore(client, lease=LEASE_MS, session_idle=idle)
+        renew_seconds = min(LEASE_MS, idle) / 3000
         services = Services(
             app=self._app,
             settings=settings,
             tasks=tasks,
-            waiter=Waiter(self._hub, tasks),
-            cursors=Cursors(await load_secrets(self.redis, keys, settings.secrets)),
+            sessions=SessionStore(client, idle=idle, cap=settings.max_sessions_per_principal),
+            inputs=InputStore(client),
+            feeds=Feeds(self._hub, streams, keys.session_events, renew_seconds=renew_seconds),
+            cursors=Cursors(secrets),
+            event_ids=EventIds(secrets),
             identifies=self._authenticator.identifies,
         )
+        self._authenticator.open()
         self._hub.start()
         return Dispatcher(services, HANDLERS)
+
+
+def _make_origins(settings: Settings, authenticator: Authenticator) -> Origins:
+    """Who need not say who it is may reach this node by the names of its own machine, unless more was allowed."""
+    is_open = authenticator.identifies or settings.allow_anonymous
+    hosts = settings.allowed_hosts or (() if is_open else LOOPBACK_HOSTS)
+    if hosts and settings.resource_url:
+        hosts = (*hosts, urlsplit(settings.resource_url).netloc)
+    return Origins(hosts, settings.allowed_origins, trusts_any_host=authenticator.takes_tokens_alone)

@@ -7,6 +7,7 @@ from typing import Any, TypeVar, overload
 from mcp_types import ToolAnnotations
 
 from receiver.context import Context
+from receiver.principal import Authenticate
 from receiver.tools.duration import Duration
 from receiver.tools.registry import Tools
 from receiver.tools.tool import DEFAULT_LANE, FROM_ANNOTATION, TaskSupport, Tool
@@ -20,6 +21,10 @@ class Receiver:
 
     ``title`` and ``instructions`` are shown to clients.  ``lifespan`` is called once in every worker process; what
     its context manager yields is ``ctx.state``.
+
+    ``authenticate`` says who asks: called for each request that brings no static token, with the request's headers
+    by lower-case name, it returns a Principal, or None to turn the requestor away.  It may be async; a plain function
+    runs in a thread.
     """
 
     def __init__(
@@ -30,6 +35,7 @@ class Receiver:
         title: str | None = None,
         instructions: str | None = None,
         lifespan: Lifespan | None = None,
+        authenticate: Authenticate | None = None,
     ) -> None:
         if not name:
             raise ValueError("a receiver needs a name")
@@ -38,6 +44,7 @@ class Receiver:
         self.title = title
         self.instructions = instructions
         self.lifespan = lifespan
+        self.authenticate = authenticate
         self.tools = Tools()
 
     @overload

@@ -2,17 +2,47 @@
 
 import difflib
 import os
+import re
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, Field, SecretStr, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, SecretStr, ValidationError, model_validator
+from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from receiver.protocol.errors import StartupError
 
+
+def _split(given: Any) -> Any:
+    """The parts of a list that is written with commas."""
+    return tuple(filter(None, map(str.strip, given.split(",")))) if isinstance(given, str) else given
+
+
+def _shape(pattern: str, what: str) -> AfterValidator:
+    """Refuses a string that ``pattern`` does not match as a whole: it is not ``what``."""
+
+    def check(given: str) -> str:
+        if re.fullmatch(pattern, given, re.ASCII) is None:
+            raise ValueError(f"this is not {what}")
+        return given
+
+    return AfterValidator(check)
+
+
 Milliseconds = Annotated[int, Field(gt=0)]
 Seconds = Annotated[float, Field(gt=0)]
 Count = Annotated[int, Field(gt=0)]
+Rate = Annotated[str, Field(pattern=r"^(\d+/[1-9]\d*s)?$")]
+Url = Annotated[str, _shape(r"(?i:https?)://[\w.:\[\]-]+(/[!$-;=@-\[\]-~]*)?", "a URL: https://host/path and no more")]
+Scope = Annotated[str, _shape(r"[!#-\[\]-~]+", "a scope: visible ASCII, no quotes, no backslashes")]  # RFC 6749, 3.3
+Token = Annotated[str, _shape(r"[!-+\--~]+", "a token: visible ASCII, no commas")]  # a header with one would hold two
+
+# Lists: a variable has commas between its parts, an argument is a tuple or such a string.
+Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
+Scopes = Annotated[tuple[Scope, ...], NoDecode, BeforeValidator(_split)]
+Secrets = Annotated[tuple[SecretStr, ...], NoDecode, BeforeValidator(_split)]
+
+OWNER_CLAIMS = ("iss", "client_id", "sub")  # as they are in a Principal
 
 
 class StaticToken(BaseModel, extra="forbid"):
@@ -55,20 +85,54 @@ class Settings(BaseSettings):
         25, description="How long a stopping worker lets its runs finish before it hands them back."
     )
     redis_patience_seconds: Seconds = Field(5, description="How long a request is tried again while Redis is away.")
-    auth_tokens: dict[str, StaticToken] = Field(
+    session_idle_seconds: Annotated[float, Field(ge=1)] = Field(
+        1800, description="How long a silent session lives; an open stream counts as activity."
+    )
+    max_sessions_per_principal: Count = Field(
+        10_000, description="Sessions of one principal; beyond, the one that was silent longest ends."
+    )
+    max_streams_per_principal: Count = Field(
+        1_000, description="Open streams of one principal on one node, blocked results among them."
+    )
+    rate_limit: Rate = Field(
+        "1000/10s", description="Requests of one kind that a principal may make in so many seconds; empty = any number."
+    )
+    miss_limit: Rate = Field(
+        "100/10s",
+        description="Look-ups by a principal of tasks that don't exist, in so many seconds.",
+    )
+    auth_tokens: dict[Token, StaticToken] = Field(
         {}, repr=False, description='Static tokens, as JSON: `{"token": {"subject": "…", "scopes": ["…"]}}`.'
     )
-    secrets: Annotated[tuple[SecretStr, ...], NoDecode] = Field(
-        (), description="Secrets that sign cursors, separated by commas: the first signs, all verify."
+    auth_issuer: Url | None = Field(None, description="Whose JWTs are taken: the `iss` claim, exactly.")
+    auth_audience: Names = Field((), description="What their `aud` has to name; the resource_url without.")
+    auth_jwks_url: Url | None = Field(None, description="The issuer's keys; found in its metadata without.")
+    auth_scopes: Scopes = Field((), description="Scopes that every requestor needs.")
+    owner_claims: Names = Field(OWNER_CLAIMS, min_length=1, description="The claims of a JWT that say whose a task is.")
+    resource_url: Url | None = Field(None, description="The endpoint as clients see it; from the request without.")
+    allow_anonymous: bool = Field(
+        False, description="Serve a network without authentication: everyone has everyone's tasks."
     )
+    allowed_hosts: Names = Field(
+        (), description="Names in Host, with or without a port; `*` for all. Loopback names where it listens there."
+    )
+    allowed_origins: Names = Field(
+        (), description="Origins of web pages that may ask, besides those on allowed hosts; `*` for all."
+    )
+    secrets: Secrets = Field((), description="Secrets that sign cursors: the first signs, all verify.")
     log_format: Literal["auto", "json", "console"] = Field(
         "auto", description="How log lines look: `auto` is console on a terminal and JSON elsewhere."
     )
 
     def __init__(self, **values: Any) -> None:
-        if isinstance(text := values.get("secrets", os.environ.get("RECEIVER_SECRETS")), str):
-            values["secrets"] = tuple(part.strip() for part in text.split(",") if part.strip())
-        super().__init__(**values)
+        super().__init__(**values)  # all have defaults, which type checkers don't see in Field(...)
+
+    @model_validator(mode="after")
+    def _check_issuer(self) -> Self:
+        """Half of a configuration is none, and must not end in a server that asks nobody who it is."""
+        if self.auth_issuer is None and (self.auth_audience or self.auth_jwks_url):
+            raise ValueError("set RECEIVER_AUTH_ISSUER too, or neither RECEIVER_AUTH_AUDIENCE nor _JWKS_URL")
+        return self
 
     @property
     def lease_ms(self) -> int:
@@ -82,15 +146,28 @@ class Settings(BaseSettings):
         return self.redis_url.get_secret_value()
 
 
+def parse_rate(rate: str) -> tuple[int, int]:
+    """The number of requests and the window in ms; (0, 1) for no limit."""
+    if not rate:
+        return 0, 1
+    count, _, seconds = rate.partition("/")
+    return int(count), int(seconds.removesuffix("s")) * 1000
+
+
 def load_settings(**values: Any) -> Settings:
     """The settings of this process; a bad value is a StartupError of one line that names the variable."""
     try:
         return Settings(**values)
     except ValidationError as error:
-        faults = (f"RECEIVER_{'.'.join(map(str, fault['loc'])).upper()}: {fault['msg']}" for fault in error.errors())
-        raise StartupError("bad settings: " + "; ".join(faults)) from None
+        raise StartupError("bad settings: " + "; ".join(map(_describe, error.errors()))) from None
     except ValueError as error:  # a variable that should hold JSON and does not
         raise StartupError(f"bad settings: {error}") from None
+
+
+def _describe(fault: ErrorDetails) -> str:
+    """Which variable, and what is wrong with it.  Where in it is not said: that may be a token."""
+    variable = "".join(f"RECEIVER_{name}: ".upper() for name in fault["loc"][:1])
+    return variable + fault["msg"].removeprefix("Value error, ")
 
 
 def unknown_variables() -> dict[str, str | None]:

@@ -1,6 +1,7 @@
 """Finds keys that would stay for ever: whatever a test did, nothing may be left of it in the end."""
 
 import re
+from functools import cache
 from typing import Any
 
 from receiver.store.keys import SPECS, Keys, KeySpec
@@ -9,18 +10,14 @@ from receiver.store.scripts import load
 # What may stand in a store whose tasks are all gone: of a size that does not grow with tasks or owners, or with a TTL
 # that has nothing to do with tasks.
 LASTING = {"served", "clock", "workers", "secret", "bell", "own_bell", "worker", "held"}
+LASTING |= {"session", "sessions", "requests", "talking", "hearers", "listeners", "stream", "replay", "rate", "ask"}
 
 FOREVER = -1  # what PTTL says of a key without a TTL
 
 
 def find_spec(keys: Keys, key: str) -> KeySpec | None:
-    """What ``key`` is, or None for a key that no method of ``keys`` names."""
-    for name, spec in SPECS.items():
-        method = getattr(keys, name)
-        pattern = re.escape(method("\0")).replace("\0", ".+") if _takes_argument(method) else re.escape(method())
-        if spec.type != "channel" and re.fullmatch(pattern, key, re.DOTALL):
-            return spec
-    return None
+    """What ``key`` is, or None for a key that no method of ``keys`` names.  The one that says most of it counts."""
+    return next((spec for pattern, spec in _patterns(keys) if pattern.fullmatch(key)), None)
 
 
 def find_leaks(redis: Any, keys: Keys) -> list[str]:
@@ -32,7 +29,7 @@ def expire_all(redis: Any, keys: Keys, *, with_flags: bool = True) -> None:
     """Lets the time of every task be over, and sweeps."""
     for entry in redis.zrange(keys.expiry(), 0, -1):
         _, task_id, _ = entry.decode().split("/", 2)
-        redis.delete(keys.task(task_id), keys.arq_job(task_id))
+        redis.delete(keys.task(task_id), keys.arq_job(task_id), keys.outbox(task_id), keys.inputs(task_id))
         redis.zadd(keys.expiry(), {entry: 0})
     source = load("sweep", with_flags=with_flags).source
     while redis.eval(source, 2, keys.prefix, keys.job_prefix, "500", "86400000"):
@@ -63,8 +60,21 @@ def _all_keys(redis: Any) -> list[str]:
     return sorted(map(_decode, found))
 
 
-def _takes_argument(method: Any) -> bool:
-    return bool(method.__code__.co_argcount == 2)
+@cache
+def _patterns(keys: Keys) -> list[tuple[re.Pattern[str], KeySpec]]:
+    """What each key looks like; those first that say most of it."""
+    named = sorted(((_name(keys, spec), spec) for spec in SPECS.values()), key=lambda pair: -len(pair[0]))
+    return [
+        (re.compile(re.escape(name).replace("\0", ".+"), re.DOTALL), spec)
+        for name, spec in named
+        if spec.type != "channel"
+    ]
+
+
+def _name(keys: Keys, spec: KeySpec) -> str:
+    method = getattr(keys, spec.name)
+    name: str = method("\0") if method.__code__.co_argcount == 2 else method()
+    return name
 
 
 def _decode(value: Any) -> str:

@@ -183,12 +183,13 @@ class Api(Site):
         app: str,
         redis_url: str,
         *,
+        host: str = HOST,
         port: int | None = None,
         env: Mapping[str, str] | None = None,
         **settings: object,
     ) -> None:
         port = port or find_free_port()
-        command = _receiver("serve", app, "--host", HOST, "--port", str(port))
+        command = _receiver("serve", app, "--host", host, "--port", str(port))
         super().__init__(command, port, path="/livez", env={**variables(redis_url, settings), **(env or {})})
 
 

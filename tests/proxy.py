@@ -38,9 +38,10 @@ class Proxy:
     ) -> None:
         if self._server is not None:
             self._server.close()
-        for connection in self._connections:
-            connection.cancel()
-        await asyncio.gather(*self._connections, return_exceptions=True)
+        self.release()
+        while self._connections:
+            self.cut()
+            await asyncio.wait(self._connections, timeout=0.1)
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def lose_replies(self, count: int = 1) -> None:
@@ -77,7 +78,7 @@ class Proxy:
                 await self._join(reader, writer)
         finally:
             self._writers.discard(writer)
-            writer.close()
+            await _close(writer)
 
     async def _join(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         server_reader, server_writer = await asyncio.open_unix_connection(self._target)
@@ -91,7 +92,7 @@ class Proxy:
             for pump in pumps:
                 pump.cancel()
             await asyncio.gather(*pumps, return_exceptions=True)
-            server_writer.close()
+            await _close(server_writer)
 
     async def _pass_requests(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while data := await reader.read(65536):
@@ -110,3 +111,9 @@ class Proxy:
             self.replies += 1
             writer.write(data)
             await writer.drain()
+
+
+async def _close(writer: asyncio.StreamWriter) -> None:
+    writer.close()
+    with suppress(OSError):
+        await writer.wait_closed()

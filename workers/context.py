@@ -1,24 +1,43 @@
 """The Context of a run."""
 
 import asyncio
-import math
+import secrets
 import threading
-from collections.abc import Coroutine
-from typing import Any, get_args
+from collections.abc import Coroutine, Mapping, Sequence
+from typing import Any, TypeVar
 
+import orjson
 import structlog
+from pydantic import BaseModel
 
-from receiver.context import Context, LogLevel, SyncContext
+from receiver.context import Context, SyncContext
 from receiver.principal import Principal
+from receiver.protocol.capability import client_supports
+from receiver.protocol.elicitation import Elicited, check_url, read_elicited
+from receiver.protocol.errors import ToolError
+from receiver.protocol.form_schema import requested_schema
+from receiver.protocol.loglevel import LOG_LEVELS, LogLevel, rank_of
+from receiver.protocol.messages import (
+    render_form_elicitation,
+    render_log,
+    render_sampling,
+    render_url_elicitation,
+)
 from receiver.protocol.outcome import one_line
-from receiver.store.scripts import Argument
+from receiver.protocol.sampling import check_sampling, needed_capabilities
+from receiver.store.runs import Notice
+from workers.progress import Progress
+from workers.questions import Questions
 from workers.reporter import Reporter
 from workers.roster import ActiveRun
+
+T = TypeVar("T")
+
 
 log = structlog.get_logger("receiver.tool")
 
 # Python has fewer levels.
-_LEVELS = {level: level for level in get_args(LogLevel)} | {
+_LEVELS = {level: level for level in LOG_LEVELS} | {
     "notice": "info",
     "alert": "critical",
     "emergency": "critical",
@@ -28,14 +47,24 @@ _LEVELS = {level: level for level in get_args(LogLevel)} | {
 class RunContext(Context):
     """What a tool sees of its run; made on the event loop, usable from any thread."""
 
-    def __init__(self, active: ActiveRun, principal: Principal, state: Any, reporter: Reporter) -> None:
+    def __init__(
+        self,
+        active: ActiveRun,
+        principal: Principal,
+        state: Any,
+        reporter: Reporter,
+        progress: Progress,
+        questions: Questions,
+    ) -> None:
         self._active = active
+        self._questions = questions
+        self._capabilities = orjson.loads(active.claim.text("capabilities") or "{}")
+        self._progress = progress
         self._principal = principal
         self._state = state
         self._reporter = reporter
         self._loop = asyncio.get_running_loop()
         self._loop_thread = threading.get_ident()
-        self._done = float(active.claim.text("progress") or "-inf")  # an earlier run came that far
 
     @property
     def task_id(self) -> str | None:
@@ -67,14 +96,7 @@ class RunContext(Context):
         return SyncContext(self, self._block_on)
 
     async def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
-        fields: dict[str, Argument] = {"progress": _write_number(done)}
-        if total is not None:
-            fields["progress_total"] = _write_number(total)
-        if message is not None:
-            fields["progress_message"] = one_line(message)
-        if done > self._done:  # T-62
-            self._done = done
-            self._reporter.report(fields)
+        self._progress.report(done, total, message)
 
     async def status(self, message: str) -> None:
         self._reporter.report({"status_message": one_line(message)})
@@ -83,17 +105,53 @@ class RunContext(Context):
         if level not in _LEVELS:
             raise ValueError(f"{level!r} is not a log level: {', '.join(_LEVELS)}")
         write = getattr(log, _LEVELS[level])
-        write("tool_log", task_id=self._active.claim.task_id, tool=self._active.claim.text("tool"), data=data)
+        tool = self._active.claim.text("tool")
+        write("tool_log", task_id=self._active.claim.task_id, tool=tool, data=data)
+        self._reporter.say(Notice(render_log(level, tool, data, self.task_id), rank_of(level)))
 
-    def _block_on(self, work: Coroutine[Any, Any, None]) -> None:
+    async def elicit(self, message: str, form: type[BaseModel] | Mapping[str, Any]) -> Elicited:
+        schema = requested_schema(form)
+        result = await self._questions.ask(
+            "elicitation/create",
+            [message, schema],
+            self._require("elicitation.form"),
+            lambda id: render_form_elicitation(id, message, schema, self.task_id),
+        )
+        return read_elicited(result, schema)
+
+    async def elicit_url(self, message: str, url: str) -> Elicited:
+        check_url(url)
+        elicitation_id = secrets.token_hex(16)
+        result = await self._questions.ask(
+            "elicitation/create",
+            [message, url],
+            self._require("elicitation.url"),
+            lambda id: render_url_elicitation(id, message, url, elicitation_id, self.task_id),
+        )
+        return read_elicited(result, None)
+
+    async def sample(
+        self, messages: str | Sequence[Mapping[str, Any]], max_tokens: int, **params: Any
+    ) -> dict[str, Any]:
+        if isinstance(messages, str):
+            messages = [{"role": "user", "content": {"type": "text", "text": messages}}]
+        asked = {"messages": list(messages), "maxTokens": max_tokens, **params}
+        check_sampling(asked)
+        needs = self._require(*needed_capabilities(asked))
+        result: dict[str, Any] = await self._questions.ask(
+            "sampling/createMessage", asked, needs, lambda id: render_sampling(id, asked, self.task_id)
+        )
+        return result
+
+    def _require(self, *capabilities: str) -> tuple[str, ...]:
+        """The same, if the client declared them: nothing else may be used (L-02, E-01)."""
+        for capability in capabilities:
+            if not client_supports(self._capabilities, capability):
+                raise ToolError(f"The client does not support {capability}, which this tool needs")
+        return capabilities
+
+    def _block_on(self, work: Coroutine[Any, Any, T]) -> T:
         if threading.get_ident() == self._loop_thread:
             work.close()
             raise RuntimeError("ctx.sync is for plain functions; an async tool would wait for itself for ever")
-        asyncio.run_coroutine_threadsafe(work, self._loop).result()
-
-
-def _write_number(number: float) -> str:
-    """A number as JSON, exactly."""
-    if not math.isfinite(number):
-        raise ValueError(f"progress is a finite number, not {number!r}")
-    return str(int(number)) if isinstance(number, int) else repr(float(number))
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()

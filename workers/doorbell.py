@@ -1,11 +1,12 @@
 """The doorbell: wakes the worker within a millisecond when there is something to claim, without polling."""
 
+import asyncio
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from redis.asyncio import Redis
 
-from receiver.store.client import PASSING
+from receiver.store.client import ATTEMPT_SECONDS, PASSING
 from receiver.store.keys import Keys
 from receiver.store.runs import QueueShare
 from workers.roster import Roster
@@ -54,13 +55,14 @@ class Doorbell:
     async def _listen_once(self) -> None:
         wanted = self._wanted()
         self._listening = set(wanted)
-        rung = await self._redis.execute_command("BLPOP", *wanted, WAIT_SECONDS)
+        async with asyncio.timeout(WAIT_SECONDS + ATTEMPT_SECONDS):
+            rung = await self._redis.execute_command("BLPOP", *wanted, WAIT_SECONDS)
         if rung is not None and rung[0] != self._own.encode() and not self._wake():
             self._bells = []
             await self._ring(rung[0])
 
     async def _ring(self, bell: str | bytes) -> None:
-        async with self._redis.pipeline(transaction=False) as pipe:
+        async with asyncio.timeout(ATTEMPT_SECONDS), self._redis.pipeline(transaction=False) as pipe:
             pipe.execute_command("RPUSH", bell, "1")
             pipe.execute_command("PEXPIRE", bell, TTL_MS)
             await pipe.execute()

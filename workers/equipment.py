@@ -15,6 +15,7 @@ from receiver.protocol.errors import StartupError
 from receiver.receiver import Receiver
 from receiver.settings import Settings
 from receiver.store.client import Client, connect
+from receiver.store.inputs import InputStore
 from receiver.store.keys import Keys
 from receiver.store.runs import QueueShare, RunStore
 from receiver.store.scripts import Argument
@@ -35,6 +36,7 @@ class Equipment:
     keys: Keys
     runs: RunStore
     tasks: TaskStore
+    inputs: InputStore
     beats: WorkerStore
     worker: str = field(default_factory=new_worker_id)
 
@@ -58,6 +60,7 @@ class Equipment:
             keys=keys,
             runs=RunStore(client, lease=settings.lease_ms),
             tasks=TaskStore(client, task_limit=settings.max_tasks_per_principal, queue_limit=settings.queue_limit),
+            inputs=InputStore(client),
             beats=WorkerStore(blocking, keys, lease=settings.lease_ms, with_flags=with_flags),
         )
 

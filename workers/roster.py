@@ -15,12 +15,16 @@ StopReason = Literal["cancelled", "expired", "superseded", "finished", "shutdown
 class ActiveRun:
     """A run on its way.  ``stop_reason`` is why it was told to stop, if it was; ``on_stop`` hears of it.
 
-    ``is_settled``: the store knows what became of it.
+    ``on_news`` is called when an answer to one of its questions may be there, or it is over.
+
+    ``is_over``: nothing that its function still does counts.  ``is_settled``: the store knows what became of it.
     """
 
     claim: ClaimedRun
     stop_reason: StopReason | None = None
     on_stop: Callable[[], None] = field(default=lambda: None)
+    on_news: Callable[[], None] = field(default=lambda: None)
+    is_over: bool = False
     is_settled: bool = False
 
     def stop(self, reason: StopReason) -> None:

@@ -12,12 +12,15 @@ from receiver.protocol.errors import InternalError, InvalidArguments, ReceiverEr
 from receiver.protocol.outcome import Outcome
 from receiver.receiver import Receiver
 from receiver.settings import Settings
+from receiver.store.inputs import InputStore
 from receiver.store.record import SCHEMA, ClaimedRun
 from receiver.store.runs import RunStore, Verdict
 from receiver.tools.content import error_result
 from receiver.tools.tool import Tool
 from workers.context import RunContext
 from workers.ending import Ending, await_ending
+from workers.progress import Progress
+from workers.questions import Questions
 from workers.reporter import Reporter
 from workers.roster import ActiveRun, StopReason
 from workers.threads import Threads
@@ -31,8 +34,17 @@ log = structlog.get_logger(__name__)
 class Runner:
     """Runs the tools of ``app``.  ``runs`` never loses patience: an outcome is kept until the store has it."""
 
-    def __init__(self, app: Receiver, runs: RunStore, settings: Settings, threads: Threads, state: Any = None) -> None:
+    def __init__(
+        self,
+        app: Receiver,
+        runs: RunStore,
+        inputs: InputStore,
+        settings: Settings,
+        threads: Threads,
+        state: Any = None,
+    ) -> None:
         self._app = app
+        self._inputs = inputs
         self._runs = runs
         self._settings = settings
         self._threads = threads
@@ -65,9 +77,13 @@ class Runner:
     async def _execute(self, active: ActiveRun, tool: Tool) -> None:
         claim = active.claim
         reporter = Reporter(partial(self._runs.report, claim.task_id, claim.run))
+        progress = Progress(claim, claim.task_id if claim.kind == "task" else None, reporter)
+        pulse = asyncio.create_task(progress.keep_pulse()) if claim.kind == "call" else None
         try:
-            end = await self._run_tool(active, tool, reporter)
+            end = await self._run_tool(active, tool, reporter, progress)
         finally:
+            if pulse is not None:
+                pulse.cancel()
             await reporter.close()
         if isinstance(end, Outcome):
             await self.finish(active, end)
@@ -79,19 +95,21 @@ class Runner:
         else:
             log.info("run_stopped", task_id=claim.task_id, run=claim.run, reason=end)
 
-    async def _run_tool(self, active: ActiveRun, tool: Tool, reporter: Reporter) -> Outcome | Retry | StopReason:
+    async def _run_tool(
+        self, active: ActiveRun, tool: Tool, reporter: Reporter, progress: Progress
+    ) -> Outcome | Retry | StopReason:
         """What becomes of the run: a reason to stop leaves it no outcome, except for the end of its time."""
         claim = active.claim
         if active.stop_reason is not None:
             return active.stop_reason
         try:
-            work = self._start(active, tool, reporter)
+            work = self._start(active, tool, reporter, progress)
         except InvalidArguments as error:  # the tool took others when it was called
             return _as_error(error.message) if claim.kind == "call" else Outcome.of_error(error)  # X-18
         reason = await _await_or_stop(active, work, _time_limit(claim))
         if reason is None:
             return self._conclude(claim, tool, work.result())
-        goes_on = await self._stop(claim, tool, work, reason)
+        goes_on = await self._stop(active, tool, work, reason)
         if reason == "timeout":
             seconds = int(claim.text("timeout")) / 1000
             return _as_error(f"Tool {tool.name!r} was stopped: it took longer than {seconds:g} s")
@@ -99,22 +117,26 @@ class Runner:
             return _as_error(f"Tool {tool.name!r} was interrupted by a shutdown")
         return reason
 
-    def _start(self, active: ActiveRun, tool: Tool, reporter: Reporter) -> "asyncio.Future[Ending]":
+    def _start(self, active: ActiveRun, tool: Tool, reporter: Reporter, progress: Progress) -> "asyncio.Future[Ending]":
         claim = active.claim
         arguments = tool.bind(orjson.loads(claim.fields["params"]))
         if tool.context_parameter is not None:
             principal = Principal.from_json(orjson.loads(claim.fields["principal"]))
-            arguments[tool.context_parameter] = RunContext(active, principal, self.state, reporter)
+            questions = Questions(self._inputs, active)
+            arguments[tool.context_parameter] = RunContext(active, principal, self.state, reporter, progress, questions)
         work = partial(tool.function, **arguments)
         if tool.is_async:
             return asyncio.create_task(await_ending(work), name=claim.task_id)
         return self._threads.run(claim.task_id, work)
 
-    async def _stop(self, claim: ClaimedRun, tool: Tool, work: "asyncio.Future[Ending]", reason: StopReason) -> bool:
+    async def _stop(self, active: ActiveRun, tool: Tool, work: "asyncio.Future[Ending]", reason: StopReason) -> bool:
         """Stops the work, which is cancelled or, in a thread, has ``ctx.cancelled``.  Returns whether it goes on.
 
         Nobody waits for a thread except before its task is given to another worker.
         """
+        claim = active.claim
+        active.is_over = True
+        active.on_news()
         if tool.is_async:
             work.cancel()
         if tool.is_async or (reason == "shutdown" and claim.max_attempts > 1):

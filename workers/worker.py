@@ -5,7 +5,7 @@ arq runs a job, by its own ``run_job``; when it is given one, and what becomes o
     doorbell ──┐
     free slot ─┼─▶ claim ─▶ run_job ─▶ runner ─▶ finish
     due retry ─┘              ▲
-                              └── heartbeat, canceller: stop
+                              └── heartbeat, listener: stop
 """
 
 import asyncio
@@ -30,12 +30,12 @@ from receiver.settings import Settings
 from receiver.store.checks import check_server
 from receiver.store.record import ClaimedRun
 from workers.actor import Actors
-from workers.canceller import keep_cancelling
 from workers.doorbell import Doorbell
 from workers.equipment import Equipment
 from workers.handover import CURRENT, Handover
 from workers.heartbeat import Heartbeat
 from workers.janitor import keep_sweeping
+from workers.listener import keep_hearing
 from workers.queues import Queues
 from workers.recoverer import keep_recovering
 from workers.roster import ActiveRun, Roster
@@ -70,7 +70,7 @@ class ReceiverWorker(Worker):
         self.queues = Queues(app.tools.queues(lanes))
         reserved = settings.plain_reserved_slots if self.queues.have_plain else 0
         self.roster = Roster(settings.worker_concurrency, reserved)
-        self.runner = Runner(app, kit.runs, settings, Threads(self._retire))
+        self.runner = Runner(app, kit.runs, kit.inputs, settings, Threads(self._retire))
         self.doorbell = Doorbell(kit.redis, kit.keys, kit.worker, self.queues, self.roster, self._ring)
         self.actors = Actors()
         self._wake = asyncio.Event()
@@ -144,9 +144,9 @@ class ReceiverWorker(Worker):
         heartbeat.start()
         stack.push_async_callback(self._leave, heartbeat)
         stack.push_async_callback(self.actors.stop)
-        canceller = partial(keep_cancelling, kit.redis, kit.keys, kit.worker, kit.tasks, self.roster)
+        listener = partial(keep_hearing, kit.redis, kit.keys, kit.worker, kit.tasks, self.roster)
         self.actors.keep_going("doorbell", self.doorbell.keep_listening)
-        self.actors.keep_going("canceller", canceller)
+        self.actors.keep_going("listener", listener)
         self.actors.keep_going("recoverer", partial(keep_recovering, kit.runs, pace))
         self.actors.keep_going("janitor", partial(keep_sweeping, kit.runs))
         log.info("worker_started", worker=kit.worker, queues=[queue.name for queue in self.queues])

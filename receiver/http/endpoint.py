@@ -1,118 +1,120 @@
-"""``/mcp``: one HTTP request in, one JSON-RPC message handled, one answer out."""
+"""``/mcp``: the three verbs of Streamable HTTP."""
 
-import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 
 import structlog
 from starlette.types import Receive, Scope, Send
 
-from receiver.dispatch import Answer, Dispatcher, Later
+from receiver.dispatch import Dispatcher
 from receiver.http.auth import Authenticator
 from receiver.http.body import Disconnected, read_body
-from receiver.http.guards import check_accept, check_content_type, check_version, join_headers
-from receiver.http.refusal import Headers, Refusal
-from receiver.http.stream import stream_answer
+from receiver.http.exchange import Exchange
+from receiver.http.guards import accepts, check_accept, check_content_type, check_version, join_headers
+from receiver.http.limits import StreamLimit
+from receiver.http.origins import Origins
+from receiver.http.refusal import Refusal
+from receiver.http.reply import respond
 from receiver.methods.services import Services
 from receiver.principal import Principal
-from receiver.protocol.errors import InternalError, InvalidRequest, ReceiverError, StartupError, Unavailable
-from receiver.protocol.jsonrpc import (
-    Notification,
-    Request,
-    RequestId,
-    frame_error,
-    frame_error_bytes,
-    frame_result,
-    parse,
-)
+from receiver.protocol.errors import ReceiverError, SessionEnded, StartupError, Unavailable
+from receiver.protocol.jsonrpc import Notification, Request, frame_error, parse
+from receiver.session import Session
 
 log = structlog.get_logger(__name__)
 
-_JSON = (b"content-type", b"application/json")
-_STOPPING = "This node is stopping and can't wait for the answer"
-_NOT_ASKED = "This server has asked nothing that this could answer"
+_VERBS = b"POST, GET, DELETE"
+_STREAM_TYPE = "text/event-stream"
 
 
 class Endpoint:
-    """An ASGI application for one path.  ``open`` gives what answers requests; ``body_limit`` in bytes."""
+    """An ASGI application for one path.  ``open`` gives what answers requests.
+
+    ``body_limit`` in bytes; ``stream_limit``: open streams of one principal on this node.
+    """
 
     def __init__(
-        self, open: Callable[[], Awaitable[Dispatcher[Services]]], authenticator: Authenticator, *, body_limit: int
+        self,
+        open: Callable[[], Awaitable[Dispatcher[Services]]],
+        origins: Origins,
+        authenticator: Authenticator,
+        *,
+        body_limit: int,
+        stream_limit: int,
     ) -> None:
+        self._limit = StreamLimit(stream_limit)
         self._open = open
+        self._origins = origins
         self._authenticator = authenticator
         self._body_limit = body_limit
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers one HTTP request."""
         try:
-            principal, body = await self._admit(scope, receive)
-            message = parse(body)
+            await self._serve(scope, receive, send)
         except Refusal as refusal:
-            await _respond(send, refusal.status, frame_error(None, refusal.error), refusal.headers)
+            await respond(send, refusal.status, frame_error(None, refusal.error), refusal.headers)
         except ReceiverError as error:
-            await _respond(send, error.http_status, frame_error(None, error))  # L-05
+            status = 503 if isinstance(error, Unavailable) else error.http_status  # no request is answered here (H-07)
+            await respond(send, status, frame_error(None, error))  # L-05
         except Disconnected:
             return
-        else:
-            if isinstance(message, Request):
-                await self._answer(message, principal, receive, send)
-            elif isinstance(message, Notification):
-                await _respond(send, 202, b"")  # H-06
-            else:
-                await _respond(send, 400, frame_error(None, InvalidRequest(_NOT_ASKED)))  # H-07
 
-    async def _admit(self, scope: Scope, receive: Receive) -> tuple[Principal, bytes]:
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = join_headers(scope["headers"])
-        principal = self._authenticator.authenticate(headers)
-        if scope["method"] != "POST":
-            raise Refusal(405, "Only POST is supported here", ((b"allow", b"POST"),))  # H-15, H-31
+        self._origins.check(headers)  # H-03
+        principal = await self._authenticator.authenticate(scope, headers)  # A-08, S-01
+        verbs = {"POST": self._post, "GET": self._get, "DELETE": self._delete}
+        verb = verbs.get(scope["method"])
+        if verb is None:
+            raise Refusal(405, "Only POST, GET and DELETE are supported here", ((b"allow", _VERBS),))
+        check_version(headers)
+        try:
+            await verb(headers, principal, receive, send)
+        except SessionEnded:
+            raise Refusal(404, "This session has ended; begin a new one with initialize") from None  # H-30
+
+    async def _post(self, headers: Mapping[bytes, bytes], principal: Principal, receive: Receive, send: Send) -> None:
         check_accept(headers)
         check_content_type(headers)
-        check_version(headers)
-        return principal, await read_body(receive, headers, self._body_limit)
-
-    async def _answer(self, request: Request, principal: Principal, receive: Receive, send: Send) -> None:
-        try:
-            answer = await self._find_answer(request, principal)
-        except (Exception, asyncio.CancelledError) as error:
-            await _respond(send, 200, _frame_failure(request, error))
+        message = parse(await read_body(receive, headers, self._body_limit))
+        exchange = Exchange(receive, send, headers, principal, self._limit)
+        if isinstance(message, Request):
+            await exchange.answer(message, self._open, self._find_session)
             return
-        if isinstance(answer, Later):
-            await stream_answer(receive, send, _finish(request, answer))
+        services = (await self._open_or_refuse()).services
+        session = await self._find_session(services, headers, principal)
+        if isinstance(message, Notification):
+            await exchange.take_notification(message, services, session)
         else:
-            await _respond(send, 200, _frame(request.id, answer))
+            await exchange.take_response(message, services, session)
 
-    async def _find_answer(self, request: Request, principal: Principal) -> Answer | Later:
-        dispatcher = await self._open()
-        answer = await dispatcher.dispatch(request, principal)
-        return await answer.wait() if isinstance(answer, Later) and not answer.streams else answer
+    async def _get(self, headers: Mapping[bytes, bytes], principal: Principal, receive: Receive, send: Send) -> None:
+        if not accepts(headers, _STREAM_TYPE):
+            raise Refusal(406, f"Accept must include {_STREAM_TYPE}")
+        services = (await self._open_or_refuse()).services
+        session = await self._find_session(services, headers, principal)
+        await Exchange(receive, send, headers, principal, self._limit).open_stream(services, session)
 
+    async def _delete(self, headers: Mapping[bytes, bytes], principal: Principal, receive: Receive, send: Send) -> None:
+        services = (await self._open_or_refuse()).services
+        session = await self._find_session(services, headers, principal)
+        if not await services.sessions.end(session):
+            raise SessionEnded
+        await respond(send, 204)  # H-31
 
-async def _finish(request: Request, later: Later) -> bytes:
-    try:
-        return _frame(request.id, await later.wait())
-    except Exception as error:
-        return _frame_failure(request, error)
+    async def _find_session(self, services: Services, headers: Mapping[bytes, bytes], principal: Principal) -> Session:
+        """The session that a request names.  It says nothing of who asks: it has to be that one's own (S-01)."""
+        given = headers.get(b"mcp-session-id")
+        if given is None:
+            raise Refusal(400, "Mcp-Session-Id is missing; initialize gives one")  # H-29
+        session = await services.sessions.find(given.decode("latin-1"), principal.owner)
+        if session is None:
+            raise SessionEnded
+        return session
 
-
-def _frame(id: RequestId, answer: Answer) -> bytes:
-    return frame_result(id, answer.body) if answer.kind == "result" else frame_error_bytes(id, answer.body)
-
-
-def _frame_failure(request: Request, error: BaseException) -> bytes:
-    """The JSON-RPC error of a request that could be read: HTTP 200 whatever it is."""
-    if isinstance(error, ReceiverError):
-        return frame_error(request.id, error)
-    if isinstance(error, asyncio.CancelledError):  # by the web server, when its grace period is over
-        return frame_error(request.id, InternalError(_STOPPING, data={"reason": "stopping"}))
-    if isinstance(error, StartupError):  # mounted, no lifespan could say so; the next request tries again
-        log.error("not_started", detail=str(error))
-        return frame_error(request.id, Unavailable())
-    log.exception("request_failed", method=request.method, exc_info=error)
-    return frame_error(request.id, InternalError())  # T-79
-
-
-async def _respond(send: Send, status: int, body: bytes, headers: Headers = ()) -> None:
-    head = [*headers, (b"content-length", b"%d" % len(body))]
-    await send({"type": "http.response.start", "status": status, "headers": [_JSON, *head] if body else head})
-    await send({"type": "http.response.body", "body": body})
+    async def _open_or_refuse(self) -> Dispatcher[Services]:
+        try:
+            return await self._open()
+        except StartupError as error:  # mounted, no lifespan could say so; the next request tries again
+            log.error("not_started", detail=str(error))
+            raise Unavailable from None

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from receiver.http.refusal import Refusal
 from receiver.protocol.handshake import SUPPORTED_VERSIONS
@@ -26,14 +27,20 @@ def check_accept(headers: Mapping[bytes, bytes]) -> None:
     accept = headers.get(b"accept")
     if accept is None:
         return
-    wanted = _read_ranges(accept.decode("latin-1").lower())
-    if not any(_is_wanted(type_, wanted) for type_ in (JSON_TYPE, STREAM_TYPE)):
+    if not any(accepts(headers, type_) for type_ in (JSON_TYPE, STREAM_TYPE)):
         raise Refusal(406, f"Accept must include {JSON_TYPE} and {STREAM_TYPE}")  # H-05
 
 
-def _read_ranges(accept: str) -> dict[str, bool]:
+def accepts(headers: Mapping[bytes, bytes], type_: str) -> bool:
+    """Whether a client takes a type; one that says nothing takes all."""
+    accept = headers.get(b"accept")
+    return accept is None or _is_wanted(type_, _read_ranges(accept))
+
+
+@lru_cache(maxsize=256)
+def _read_ranges(accept: bytes) -> Mapping[str, bool]:
     """The media ranges of an Accept header, and whether each is wanted: q=0 says that it is not."""
-    parts = (part.partition(";") for part in accept.split(","))
+    parts = (part.partition(";") for part in accept.decode("latin-1").lower().split(","))
     return {name.strip(): _REFUSED.search(parameters) is None for name, _, parameters in parts}
 
 
@@ -53,7 +60,7 @@ def check_content_type(headers: Mapping[bytes, bytes]) -> None:
 
 
 def check_version(headers: Mapping[bytes, bytes]) -> None:
-    """A version header, where there is one, names a version of this server (H-34)."""
+    """A version header, where there is one, names a version of this server (H-34); a session knows its own."""
     version = headers.get(b"mcp-protocol-version")
     if version is not None and version.decode("latin-1") not in SUPPORTED_VERSIONS:
         supported = ", ".join(SUPPORTED_VERSIONS)

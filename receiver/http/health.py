@@ -30,7 +30,8 @@ def health_routes(app: FastAPI) -> APIRouter:
 
 async def _find_fault(redis: Redis) -> str | None:
     try:
-        await asyncio.wait_for(redis.ping(), READY_SECONDS)
+        async with asyncio.timeout(READY_SECONDS):
+            await redis.ping()
     except Exception as error:
         return f"the store does not answer ({type(error).__name__})"
     return None

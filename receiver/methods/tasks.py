@@ -6,35 +6,38 @@
 from functools import partial
 
 from receiver.dispatch import Answer, Later
-from receiver.methods.services import ServerCall
+from receiver.methods.later import follow
+from receiver.methods.services import ServerCall, admission_of, session_of
 from receiver.protocol.errors import MethodNotFound, TaskWasCancelled
-from receiver.protocol.handshake import render_flat_task, render_task_list, splice_related_task
+from receiver.protocol.handshake import PROTOCOL_VERSION, render_flat_task, render_task_list, splice_related_task
 from receiver.protocol.lifecycle import is_terminal
 from receiver.store.record import Progress
+from receiver.telemetry import audit
 
 CANCELLED_MESSAGE = "Cancelled by the requestor"
 
 
 async def get_task(call: ServerCall) -> Answer:
     """The task as it stands."""
-    return Answer(render_flat_task(await call.services.tasks.get(call.params.get("taskId"), call.principal.owner)))
+    _require_tasks(call)
+    task = await call.services.tasks.get(admission_of(call), call.params.get("taskId"))
+    return Answer(render_flat_task(call.services.pacer.pace(task)))
 
 
 async def get_task_result(call: ServerCall) -> Answer | Later:
     """What the underlying request gave: at once if it is over (T-50), else when it is (T-51)."""
+    _require_tasks(call)
     task_id = call.params.get("taskId")
-    progress = await call.services.tasks.get_progress(task_id, call.principal.owner)
+    progress = await call.services.tasks.get_progress(admission_of(call), task_id)
+    audit.record("task_retrieved", call.principal, task_id=task_id, status=progress.status)
     if is_terminal(progress.status):
-        return _render_outcome(str(task_id), progress)
-    return Later(partial(_wait_for_result, call, str(task_id), progress.remaining), streams=True)
+        return render_task_outcome(str(task_id), progress)
+    finish = partial(render_task_outcome, str(task_id))
+    return follow(call, str(task_id), "task", finish)
 
 
-async def _wait_for_result(call: ServerCall, task_id: str, remaining: int) -> Answer:
-    progress = await call.services.waiter.wait_until_terminal(task_id, call.principal.owner, remaining)
-    return _render_outcome(task_id, progress)
-
-
-def _render_outcome(task_id: str, progress: Progress) -> Answer:
+def render_task_outcome(task_id: str, progress: Progress) -> Answer:
+    """The answer of tasks/result for a task that is over."""
     if progress.payload is None:
         raise TaskWasCancelled(task_id)  # X-2
     if progress.outcome == "error":
@@ -44,16 +47,25 @@ def _render_outcome(task_id: str, progress: Progress) -> Answer:
 
 async def list_tasks(call: ServerCall) -> Answer:
     """A page of the requestor's own tasks, newest first (T-63, T-90)."""
+    _require_tasks(call)
     services = call.services
     if not services.identifies:
         raise MethodNotFound("tasks/list needs requestors that can be told apart; this server knows none")  # T-88
     owner, cursor = call.principal.owner, call.params.get("cursor")
     after = None if cursor is None else services.cursors.decode(owner, cursor)
-    tasks, following = await services.tasks.list_page(owner, services.settings.page_size, after)
+    tasks, following = await services.tasks.list_page(admission_of(call), services.settings.page_size, after)
     return Answer(render_task_list(tasks, services.cursors.encode(owner, following) if following else None))
 
 
 async def cancel_task(call: ServerCall) -> Answer:
     """Cancels a task: it is ``cancelled`` before this answers (T-69), and stays so (T-70)."""
-    task_id, owner = call.params.get("taskId"), call.principal.owner
-    return Answer(render_flat_task(await call.services.tasks.cancel(task_id, owner, CANCELLED_MESSAGE)))
+    _require_tasks(call)
+    task = await call.services.tasks.cancel(admission_of(call), call.params.get("taskId"), CANCELLED_MESSAGE)
+    audit.record("task_cancelled", call.principal, task_id=task.id)
+    return Answer(render_flat_task(task))
+
+
+def _require_tasks(call: ServerCall) -> None:
+    revision = session_of(call).revision
+    if not revision.tasks:  # T-05, T-06: not declared, not there
+        raise MethodNotFound(f"{call.method} needs MCP {PROTOCOL_VERSION}; this is MCP {revision.version}")

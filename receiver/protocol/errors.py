@@ -17,8 +17,10 @@
         ├── Unavailable                       the store does not answer; carries a retry hint
         ├── Refused                           a limit; carries its reason and a retry hint
         └── WorkerLost                        the worker of a plain call died
+    InvalidAnswer                     what a client answered does not fit what it was asked; the question stays open
     ToolError                         what a tool says to its caller: a result with ``isError``
     Retry                             what a tool raises to be run again later
+    SessionEnded                      HTTP 404: the client begins a new one
     StartupError                      one clear line for whoever starts the server; exit code 2
 
 A JSON-RPC error that answers a well-formed request goes out with HTTP 200: the Python client drops its whole
@@ -30,6 +32,7 @@ from typing import Any, ClassVar
 
 __all__ = [
     "InternalError",
+    "InvalidAnswer",
     "InvalidArguments",
     "InvalidCursor",
     "InvalidParams",
@@ -39,6 +42,7 @@ __all__ = [
     "ReceiverError",
     "Refused",
     "Retry",
+    "SessionEnded",
     "StartupError",
     "TaskAlreadyFinished",
     "TaskExpired",
@@ -157,6 +161,10 @@ class WorkerLost(InternalError):
         super().__init__(f"The worker was lost {times}", data={"reason": "worker_lost", "attempts": attempts})
 
 
+class InvalidAnswer(Exception):
+    """A client's answer to a request of the server does not fit (E-06).  The text names the field, never its value."""
+
+
 class ToolError(Exception):
     """What a tool tells its caller when it can't do its work: the text of a result with ``isError``.
 
@@ -172,6 +180,10 @@ class Retry(Exception):
             raise ValueError("after is a number of seconds, zero or more")
         self.after = after
         super().__init__(f"run again in {after:g} s")
+
+
+class SessionEnded(Exception):
+    """A request names a session that ended, or never was its principal's (H-30, S-01)."""
 
 
 class StartupError(Exception):

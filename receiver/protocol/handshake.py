@@ -1,11 +1,12 @@
-"""The wire of MCP 2025-11-25: what the server declares, and its renderings of a task.
+"""The wire of MCP up to 2025-11-25: what each revision has, what the server declares, and its renderings of a task.
 
 A result is rendered to bytes, ready for ``jsonrpc.frame_result``.  An outcome was encoded when its run ended; the
 task that it belongs to is spliced into those bytes here.
 """
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -13,13 +14,48 @@ import orjson
 
 from receiver.protocol.task import Task
 
-PROTOCOL_VERSION = "2025-11-25"
-SUPPORTED_VERSIONS = (PROTOCOL_VERSION,)
-
 RELATED_TASK = "io.modelcontextprotocol/related-task"
 IMMEDIATE_RESPONSE = "io.modelcontextprotocol/model-immediate-response"
 
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """What a revision of the protocol has.
+
+    2025-03-26 has batches as well.  They stay refused: no client has to send any, and no later revision has them.
+    """
+
+    version: str
+    tasks: bool  # the capability, its methods, params.task and Tool.execution
+    priming: bool  # a stream opens with an event that has an id and no data (H-09)
+    icons: bool
+    structured_output: bool  # Tool.outputSchema; structuredContent may go to anyone
+    titles: bool
+    elicitation: bool
+    resource_links: bool
+
+
+LATEST = Revision(
+    version="2025-11-25",
+    tasks=True,
+    priming=True,
+    icons=True,
+    structured_output=True,
+    titles=True,
+    elicitation=True,
+    resource_links=True,
+)
+_JUNE = replace(LATEST, version="2025-06-18", tasks=False, priming=False, icons=False)
+_MARCH = replace(
+    _JUNE, version="2025-03-26", structured_output=False, titles=False, elicitation=False, resource_links=False
+)
+
+REVISIONS = {revision.version: revision for revision in (LATEST, _JUNE, _MARCH)}
+SUPPORTED_VERSIONS = tuple(REVISIONS)  # the newest first
+PROTOCOL_VERSION = LATEST.version
+
 _OWN_META = b'{"_meta":'
+_LINK = b'"resource_link"'
 _RELATED_KEY = orjson.dumps(RELATED_TASK)
 
 
@@ -28,28 +64,53 @@ def negotiate_version(asked: object) -> str:
     return asked if isinstance(asked, str) and asked in SUPPORTED_VERSIONS else PROTOCOL_VERSION
 
 
-def server_capabilities(*, tasks_list: bool) -> dict[str, Any]:
+def server_capabilities(revision: Revision, *, tasks_list: bool) -> dict[str, Any]:
     """What the server declares (T-01, T-04, T-06).  ``tasks_list``: whether requestors can be told apart (T-88)."""
+    capabilities: dict[str, Any] = {"logging": {}, "tools": {}}  # L-06, L-09
+    if not revision.tasks:
+        return capabilities
     tasks: dict[str, Any] = {"cancel": {}, "requests": {"tools": {"call": {}}}}  # T-104
     if tasks_list:
         tasks["list"] = {}  # T-05
-    return {"tools": {}, "tasks": tasks}
+    return capabilities | {"tasks": tasks}
 
 
 def render_initialize(
     *,
-    protocol_version: str,
+    revision: Revision,
     capabilities: dict[str, Any],
     name: str,
     version: str,
     title: str | None = None,
     instructions: str | None = None,
 ) -> bytes:
-    """The InitializeResult of a server called ``name``."""
-    info = {"name": name, "version": version} | ({} if title is None else {"title": title})
-    result = {"protocolVersion": protocol_version, "capabilities": capabilities, "serverInfo": info}
+    """The InitializeResult of a server called ``name``, in the revision that was agreed on."""
+    info = {"name": name, "version": version}
+    if title is not None and revision.titles:
+        info["title"] = title
+    result = {"protocolVersion": revision.version, "capabilities": capabilities, "serverInfo": info}
     if instructions is not None:
         result["instructions"] = instructions
+    return orjson.dumps(result)
+
+
+def render_tool(definition: Mapping[str, Any], revision: Revision) -> dict[str, Any]:
+    """The Tool object ``definition`` without the members that ``revision`` does not know."""
+    known = {
+        "execution": revision.tasks,  # T-103
+        "icons": revision.icons,
+        "outputSchema": revision.structured_output,
+        "title": revision.titles,
+    }
+    return {name: value for name, value in definition.items() if known.get(name, True)}
+
+
+def adapt_result(payload: bytes, revision: Revision) -> bytes:
+    """The CallToolResult ``payload`` for ``revision``: a link becomes a text for clients that know no links."""
+    if revision.resource_links or _LINK not in payload:
+        return payload
+    result = orjson.loads(payload)
+    result["content"] = [_write_out_link(block) for block in result["content"]]
     return orjson.dumps(result)
 
 
@@ -118,6 +179,12 @@ def _encode_again(payload: bytes, task_id: str) -> bytes:
     own = result["_meta"] if isinstance(result["_meta"], dict) else {}
     result["_meta"] = own | {RELATED_TASK: {"taskId": task_id}}
     return orjson.dumps(result)
+
+
+def _write_out_link(block: dict[str, Any]) -> dict[str, Any]:
+    if block["type"] != "resource_link":
+        return block
+    return {"type": "text", "text": f"{block.get('title') or block['name']}: {block['uri']}"}
 
 
 @lru_cache(maxsize=1024)

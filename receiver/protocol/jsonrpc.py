@@ -5,7 +5,6 @@ else about a request is for those who handle it: their refusals are answered wit
 Answers are spliced round bytes that were encoded before, and never encode them again.
 """
 
-import re
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
@@ -18,7 +17,6 @@ RequestId = str | int
 
 DEPTH_LIMIT = 128  # half of what orjson can encode: an argument that was read can be stored, in an envelope too
 
-_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"')
 _NOT_BRACKETS = bytes(set(range(256)) - set(b"[{]}"))
 _STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")  # one deeper, one less deep: signed bytes
 
@@ -94,18 +92,40 @@ def frame_error_bytes(id: RequestId, error: bytes) -> bytes:
 def _decode(body: bytes) -> Any:
     """The JSON value in ``body``.  Every reason not to trust a text before its meaning is looked at belongs here."""
     try:
-        value = orjson.loads(body)  # refuses NaN, numbers beyond a double, bad UTF-8 and lone surrogates
+        # It refuses NaN, numbers beyond a double, bad UTF-8 and lone surrogates; an integer beyond 64 bits is read as a
+        # double, as JavaScript reads it.
+        value = orjson.loads(body)
     except orjson.JSONDecodeError as error:
         raise ParseError(f"Parse error: {error}") from None
     if body.count(b"[") + body.count(b"{") > DEPTH_LIMIT and _measure_depth(body) > DEPTH_LIMIT:
         raise ParseError(f"Parse error: nested deeper than {DEPTH_LIMIT} levels")
+    if _count_colons(body) != orjson.dumps(value).count(b":"):
+        raise ParseError("Parse error: an object has two members of the same name")  # F14
     return value
 
 
+def _count_colons(text: bytes) -> int:
+    """How many colons ``text`` would have with none of them written as an escape, which is how orjson writes.
+
+    Each member has one, and strings hold the others.  Of members with the same name orjson reads the last and no
+    other, so what it read has fewer colons than the text; if no name was repeated, it has just as many.
+    """
+    colons = text.count(b":")
+    if b"\\u003" in text:
+        unpaired = text.replace(b"\\\\", b"")  # each backslash that is left begins an escape
+        colons += unpaired.count(b"\\u003a") + unpaired.count(b"\\u003A")
+    return colons
+
+
 def _measure_depth(text: bytes) -> int:
-    """How deep the arrays and objects of ``text`` nest.  It must be JSON: on other text the pattern is quadratic."""
-    steps = memoryview(_STRING.sub(b"", text).translate(_STEPS, _NOT_BRACKETS)).cast("b")
+    """How deep the arrays and objects of ``text`` nest.  It must be JSON."""
+    steps = memoryview(_cut_strings(text).translate(_STEPS, _NOT_BRACKETS)).cast("b")
     return max(accumulate(steps), default=0)
+
+
+def _cut_strings(text: bytes) -> bytes:
+    without_quotes_in_strings = text.replace(b"\\\\", b"").replace(b'\\"', b"")
+    return b"".join(without_quotes_in_strings.split(b'"')[::2])
 
 
 def _read_call(frame: dict[str, Any]) -> Request | Notification:

@@ -1,11 +1,13 @@
 """What a Redis must be to serve as the store, asked once at start."""
 
+import asyncio
 from typing import Any
 
 from redis.asyncio import Redis
 from redis.exceptions import AuthenticationError, RedisError, ResponseError
 
 from receiver.protocol.errors import StartupError
+from receiver.store.client import ATTEMPT_SECONDS
 
 OLDEST = (7, 0)
 
@@ -13,8 +15,9 @@ OLDEST = (7, 0)
 async def check_server(redis: Redis, url: str) -> str | None:
     """Returns a warning, or None.  Raises StartupError: not reachable, too old, or one that evicts keys."""
     try:
-        server: dict[str, Any] = await redis.info("server")
-        policy = await _read_policy(redis)
+        async with asyncio.timeout(ATTEMPT_SECONDS):
+            server: dict[str, Any] = await redis.info("server")
+            policy = await _read_policy(redis)
     except (RedisError, OSError) as error:
         cause = error.__cause__ or error  # redis-py wraps what goes wrong while it connects
         fault = "refuses the credentials" if isinstance(cause, AuthenticationError) else "can't be reached"

@@ -17,6 +17,7 @@ from redis.exceptions import (
 )
 
 from receiver.protocol.errors import Refused, Unavailable
+from receiver.store.admission import Admission, to_refusal
 from receiver.store.keys import Keys
 from receiver.store.scripts import Argument, load
 
@@ -41,6 +42,7 @@ _PASSING_REPLIES = (
 
 FIRST_PAUSE = 0.02
 LONGEST_PAUSE = 0.5
+ATTEMPT_SECONDS = 5.0
 _DOUBLINGS = 10  # more change nothing, and would overflow in a long outage
 
 
@@ -55,14 +57,14 @@ def pause_before(attempt: int) -> float:
     return pause * random.uniform(0.5, 1.0)  # noqa: S311 - not a secret
 
 
-def connect(url: str, *, connections: int = 64, timeout: float = 5.0) -> Redis:
-    """A client with a bounded pool.  ``timeout`` in seconds ends a connection that does not answer."""
+def connect(url: str, *, connections: int = 64) -> Redis:
+    """A client with a bounded pool.
+
+    It has no timeout of its own: redis-py would send by ``asyncio.wait_for``, which before Python 3.12 may swallow a
+    cancellation.  Who calls sets one by ``asyncio.timeout``.
+    """
     pool = BlockingConnectionPool.from_url(
-        url,
-        max_connections=connections,
-        timeout=timeout,
-        socket_timeout=timeout,
-        socket_connect_timeout=1.0,
+        url, max_connections=connections, timeout=ATTEMPT_SECONDS, socket_timeout=None, socket_connect_timeout=1.0
     )
     return Redis(connection_pool=pool)
 
@@ -80,13 +82,25 @@ class Client:
         """The same connection for callers of another patience."""
         return Client(self.redis, self.keys, patience=patience, with_flags=self._with_flags)
 
-    async def call(self, name: str, *arguments: Argument) -> Any:
+    async def admit(self, admission: Admission, name: str, *arguments: Argument) -> Any:
+        """Runs the script ``name`` for a request, if the request is admitted.
+
+        Raises what ``call`` raises, SessionEnded, and Refused when there were too many requests.
+        """
+        answer = await self.call(name, *arguments, admission=admission)
+        if isinstance(answer, list) and answer and answer[0] == b"refused":
+            raise to_refusal(answer)
+        return answer
+
+    async def call(self, name: str, *arguments: Argument, admission: Admission | None = None) -> Any:
         """Runs the script ``name``.  Raises Unavailable when patience ends, Refused when the store is full."""
         deadline = None if self.patience is None else time.monotonic() + self.patience
         attempt = 0
         while True:
             try:
-                return await self._try(deadline, name, *arguments)
+                async with asyncio.timeout(_limit_attempt(deadline)):
+                    head = () if admission is None else admission.to_arguments(is_repeated=attempt > 0)
+                    return await self.evaluate(name, *head, *arguments, admitted=admission is not None)
             except OutOfMemoryError as error:
                 raise Refused("storage_full", "The task store is full; try again later") from error
             except Exception as error:
@@ -98,28 +112,16 @@ class Client:
                 attempt += 1
                 await asyncio.sleep(pause)
 
-    async def _try(self, deadline: float | None, name: str, *arguments: Argument) -> Any:
-        """One attempt.  It heeds a cancellation that redis-py's ``wait_for`` swallowed (before Python 3.12)."""
-        task = asyncio.current_task()
-        before = task.cancelling() if task else 0
-        try:
-            async with asyncio.timeout_at(self._loop_deadline(deadline)):
-                return await self.evaluate(name, *arguments)
-        finally:
-            if task and task.cancelling() > before:
-                raise asyncio.CancelledError
-
-    async def evaluate(self, name: str, *arguments: Argument) -> Any:
+    async def evaluate(self, name: str, *arguments: Argument, admitted: bool = False) -> Any:
         """Runs the script ``name`` once, and loads it where the server does not know it."""
-        script = load(name, with_flags=self._with_flags)
+        script = load(name, with_flags=self._with_flags, admitted=admitted)
         tail = (2, self.keys.prefix, self.keys.job_prefix, *arguments)
         try:
             return await self.redis.execute_command("EVALSHA", script.sha, *tail)
         except NoScriptError:
             return await self.redis.execute_command("EVAL", script.source, *tail)
 
-    @staticmethod
-    def _loop_deadline(deadline: float | None) -> float | None:
-        if deadline is None:
-            return None
-        return asyncio.get_running_loop().time() + max(0.0, deadline - time.monotonic())
+
+def _limit_attempt(deadline: float | None) -> float:
+    """Seconds after which a connection that does not answer is given up."""
+    return ATTEMPT_SECONDS if deadline is None else max(0.0, min(ATTEMPT_SECONDS, deadline - time.monotonic()))

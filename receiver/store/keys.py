@@ -127,11 +127,67 @@ class Keys:
     def secret(self) -> str:
         return f"{self.prefix}secret"
 
+    @_key("hash", "with its task", "what a task asked its requestor, and the answers")
+    def inputs(self, task_id: str) -> str:
+        return f"{self.prefix}task:{task_id}:inputs"
+
+    @_key("list", "a minute, with its task at most", "messages of a task that no stream has taken yet")
+    def outbox(self, task_id: str) -> str:
+        return f"{self.prefix}task:{task_id}:outbox"
+
+    @_key("zset", "a stream's lease", "the open streams that hear one task, by the end of their lease")
+    def listeners(self, task_id: str) -> str:
+        return f"{self.prefix}task:{task_id}:listeners"
+
+    @_key("hash", "an hour after its task", "a request of ours to a client: its task and question, and who was asked")
+    def ask(self, request: str) -> str:
+        return f"{self.prefix}ask:{request}"
+
+    @_key("hash", "its idle time", "a session: owner, protocol revision, the client's capabilities, log level")
+    def session(self, session: str) -> str:
+        return f"{self.prefix}session:{session}"
+
+    @_key("zset", "with its last session", "the sessions of an owner by when they were last heard of")
+    def sessions(self, owner: str) -> str:
+        return f"{self.prefix}sessions:{owner}"
+
+    @_key(
+        "hash",
+        "with its session",
+        "requests of a session that are under way: the stream that answers each, and its task",
+    )
+    def requests(self, session: str) -> str:
+        return f"{self.prefix}session:{session}:requests"
+
+    @_key("set", "with its session", "the tasks of a session that have something to say")
+    def talking(self, session: str) -> str:
+        return f"{self.prefix}session:{session}:talking"
+
+    @_key("zset", "a stream's lease", "the open GET streams of a session, by the end of their lease")
+    def hearers(self, session: str) -> str:
+        return f"{self.prefix}session:{session}:hearers"
+
+    @_key("hash", "a stream's lease, 10 once cancelled or taken over", "an open stream: the connection that has it")
+    def stream(self, stream: str) -> str:
+        return f"{self.prefix}stream:{stream}"
+
+    @_key("stream", "10 leases of a stream", "what a stream was given, for a client that lost it")
+    def replay(self, stream: str) -> str:
+        return f"{self.prefix}stream:{stream}:replay"
+
+    @_key("string", "two windows", "how many requests of a kind a requestor made in one window of time")
+    def rate(self, window: str) -> str:
+        return f"{self.prefix}rate:{window}"
+
     @_key("channel", "", "a task changed: look again")
     def events(self, task_id: str) -> str:
         return f"{self.prefix}events:{task_id}"
 
-    @_key("channel", "", "a run of this worker was cancelled: its task id")
+    @_key("channel", "", "a task of this session has something to say, or the session ended: look again")
+    def session_events(self, session: str) -> str:
+        return f"{self.prefix}session-events:{session}"
+
+    @_key("channel", "", "a run of this worker was cancelled, or answered: its task id")
     def signals(self, worker: str) -> str:
         return f"{self.prefix}signals:{worker}"
 

@@ -9,6 +9,7 @@ from receiver.protocol.task import Task
 
 SCHEMA = 1  # raised when an older worker could not run a newer record
 
+# In this order also in the messages that _outbox.lua makes.
 TASK_FIELDS = ("status", "status_message", "created_at", "updated_at", "ttl", "poll_interval")
 OUTCOME_FIELDS = ("status", "expires_at", "outcome", "payload")
 

@@ -19,6 +19,10 @@ FIELDS = {
     "method": "the wrapped request's method",
     "params": "the tool's arguments, as JSON",
     "protocol": "the revision that it was asked for in",
+    "session": "the session that it was asked for in",
+    "capabilities": "what that client can do, as JSON",
+    "request": "the id of the request, as JSON, of a plain call",
+    "unwanted": "`1`: the requestor cancelled the plain call, and is sent no response",
     "progress_token": "the progressToken of the request, as JSON",
     "queue": "the queue that it waits in",
     "score": "its place in that queue: a fair tag; it returns there when its worker is lost",
@@ -28,6 +32,7 @@ FIELDS = {
     "run": "the number of the newest run, the fence: what an older run writes is dropped",
     "worker": "who runs it, or ran it last; empty while it waits to be run again",
     "lease_until": "when it is taken from that worker, unless renewed",
+    "losses": "how many of its attempts were lost with their workers",
     "lost": "`1`: its last worker was lost, and no other has it yet",
     "handed_back": "`1`: its last worker gave it back; the next run is no new attempt",
     "started_at": "when the newest run began",
@@ -38,6 +43,7 @@ FIELDS = {
     "outcome": "`result` or `error`: what `payload` is",
     "payload": "the result, or the JSON-RPC error, as JSON: what `tasks/result` answers",
     "op": "a mark of the last command that ended it or gave it back, by which the same command sent twice is known",
+    "said": "a mark of the last report, likewise",
     "schema": "the version of this record",
 }
 """Every field of a record and what it means; times are ms since the epoch by Redis's own clock."""

@@ -39,6 +39,14 @@ class Slots:
     open: int
 
 
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A notification as JSON; ``rank`` is that of a log message's level, None for other notifications."""
+
+    body: bytes
+    rank: int | None = None
+
+
 class RunStore:
     """The runs of all workers.  ``lease`` in milliseconds."""
 
@@ -68,10 +76,14 @@ class RunStore:
         """Gives a run back to the queue, due in ``delay`` ms.  A retry counts as an attempt, a hand-back does not."""
         return Verdict(await self._client.call("requeue", task_id, run, new_nonce(), reason, delay))
 
-    async def report(self, task_id: str, run: int, fields: Mapping[str, Argument]) -> Verdict:
+    async def report(
+        self, task_id: str, run: int, fields: Mapping[str, Argument], notices: Sequence[Notice] = ()
+    ) -> Verdict:
         """Writes what a run says of itself; a ``status_message`` among it is a change that requestors see."""
         pairs = [item for pair in fields.items() for item in pair]
-        return Verdict(await self._client.call("report", task_id, run, int("status_message" in fields), *pairs))
+        said = [item for notice in notices for item in ("" if notice.rank is None else notice.rank, notice.body)]
+        head = (task_id, run, new_nonce(), int("status_message" in fields), len(fields))
+        return Verdict(await self._client.call("report", *head, *pairs, *said))
 
     async def leave(self, worker: str) -> None:
         """Ends a worker: what it still holds goes back, and costs no attempt."""

@@ -18,6 +18,7 @@ from receiver.store.keys import SPECS, lua_function
 
 _INCLUDE = re.compile(r"^-- include: (\w+)$", re.MULTILINE)
 _FLAGS = re.compile(r"^#!lua[^\n]*\n")
+_WRITING = "#!lua flags=allow-oom\n"
 _KEY_CALL = re.compile(r"\bkey_(\w+)\(")
 
 Argument = str | bytes | int
@@ -47,21 +48,28 @@ def _expand(text: str, included: set[str]) -> str:
     return _INCLUDE.sub(include, text)
 
 
-def _assemble(name: str) -> tuple[str, str]:
+def _assemble(name: str, admitted: bool) -> tuple[str, str]:
     """The flags line of a script (or ``""``) and its whole body."""
     text = _read(name)
     found = _FLAGS.match(text)
     flags = found.group(0) if found else ""
-    body = _expand(text[len(flags) :], set())
+    body = text[len(flags) :]
+    if admitted:
+        flags = _WRITING if flags else ""  # it counts requests and renews sessions, whatever the script itself does
+        body = _read("_admit") + body
+    body = _expand(body, set())
     used = [spec for spec in SPECS if spec in set(_KEY_CALL.findall(body))]
     head = ["local P, J = KEYS[1], KEYS[2]", *map(lua_function, used)]
     return flags, "\n".join(head) + "\n" + body
 
 
 @cache
-def load(name: str, *, with_flags: bool = True) -> Script:
-    """The script ``name``.  Without flags for fakeredis, which can't read the ``#!lua`` line."""
-    flags, body = _assemble(name)
+def load(name: str, *, with_flags: bool = True, admitted: bool = False) -> Script:
+    """The script ``name``.  Without flags for fakeredis, which can't read the ``#!lua`` line.
+
+    ``admitted``: it refuses requests of ended sessions, and too many of them, before it does anything.
+    """
+    flags, body = _assemble(name, admitted)
     source = flags + body if with_flags else body
     return Script(name, source, sha1(source.encode(), usedforsecurity=False).hexdigest())
 
@@ -77,7 +85,9 @@ def write_all(folder: Path) -> None:
     """Writes every script into ``folder``, without the flags line, which is not Lua."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in names():
-        (folder / f"{name}.lua").write_text(load(name, with_flags=False).source, encoding="utf-8")
+        for admitted, ending in ((False, ".lua"), (True, ".admitted.lua")):
+            source = load(name, with_flags=False, admitted=admitted).source
+            (folder / f"{name}{ending}").write_text(source, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from receiver.protocol.cursor import Position
 from receiver.protocol.errors import Refused, TaskAlreadyFinished, TaskNotFound
 from receiver.protocol.task import Task
 from receiver.protocol.task_id import is_task_id
+from receiver.store.admission import ANY_RATE, Admission, RateLimit
 from receiver.store.client import Client
 from receiver.store.record import (
     OUTCOME_FIELDS,
@@ -39,58 +40,61 @@ class NewTask:
 
 
 class TaskStore:
-    """The tasks of all owners.  Ids are checked here, before any key is built of them."""
+    """The tasks of all owners.  Ids are checked here, before any key is built of them.
 
-    def __init__(self, client: Client, *, task_limit: int, queue_limit: int) -> None:
+    ``misses`` bounds look-ups that find nothing; those that find something are never refused for it.
+    """
+
+    def __init__(self, client: Client, *, task_limit: int, queue_limit: int, misses: RateLimit = ANY_RATE) -> None:
         self._client = client
+        self._misses = misses
         self._task_limit = task_limit
         self._queue_limit = queue_limit
 
-    def with_patience(self, patience: float | None) -> "TaskStore":
-        """The same tasks for a caller of another patience, in seconds; None for one that waits for ever."""
-        client = self._client.with_patience(patience)
-        return TaskStore(client, task_limit=self._task_limit, queue_limit=self._queue_limit)
-
-    async def create(self, new: NewTask) -> int:
+    async def create(self, admission: Admission, new: NewTask) -> int:
         """Creates the record and its job; returns created_at.  Raises Refused when a limit is reached."""
         fields = [item for pair in new.fields.items() for item in pair]
         head = (new.id, new.owner, new.queue, new.kind, new.ttl, self._task_limit, self._queue_limit)
-        code, number = await self._client.call("create", *head, new.job, "schema", SCHEMA, *fields)
+        code, number = await self._client.admit(admission, "create", *head, new.job, "schema", SCHEMA, *fields)
         if code == -1:
             raise Refused("too_many_tasks", f"{number} unfinished tasks are the limit; wait for some to finish")
         if code == -2:
             raise Refused("queue_full", "Too many tasks are waiting to be run; try again later")
         return int(number)
 
-    async def get(self, task_id: object, owner: str) -> Task:
+    async def get(self, admission: Admission, task_id: object) -> Task:
         """The task as its owner sees it; TaskNotFound for everyone and everything else (T-76, T-89)."""
-        known = _check_id(task_id)
-        _, *values = await self._client.call("read", known, owner, "task", *TASK_FIELDS)
+        known = await self._check_id(admission, task_id)
+        _, *values = await self._client.admit(admission, "read", known, admission.owner, "task", *TASK_FIELDS)
         if not values:
-            raise TaskNotFound
+            raise await self._find_nothing(admission)
         return to_task(known, values[0])
 
-    async def get_progress(self, task_id: object, owner: str, kind: Kind = "task") -> Progress:
+    async def get_progress(self, admission: Admission, task_id: object) -> Progress:
         """How far the task is, with its outcome if there is one.  Raises TaskNotFound."""
-        now, *values = await self._client.call("read", _check_id(task_id), owner, kind, *OUTCOME_FIELDS)
+        head = (await self._check_id(admission, task_id), admission.owner, "task")
+        now, *values = await self._client.admit(admission, "read", *head, *OUTCOME_FIELDS)
         if not values:
-            raise TaskNotFound
+            raise await self._find_nothing(admission)
         return to_progress(now, values[0])
 
-    async def cancel(self, task_id: object, owner: str, message: str) -> Task:
+    async def cancel(self, admission: Admission, task_id: object, message: str) -> Task:
         """Cancels the task and returns it.  Raises TaskNotFound, TaskAlreadyFinished (T-67)."""
-        known = _check_id(task_id)
-        code, *rest = await self._client.call("cancel", known, owner, new_nonce(), message, *TASK_FIELDS)
+        known = await self._check_id(admission, task_id)
+        head = (known, admission.owner, new_nonce(), message)
+        code, *rest = await self._client.admit(admission, "cancel", *head, *TASK_FIELDS)
         if code == -1:
-            raise TaskNotFound
+            raise await self._find_nothing(admission)
         if code == -3:
             raise TaskAlreadyFinished(rest[0].decode())
         return to_task(known, rest[0])
 
-    async def list_page(self, owner: str, size: int, after: Position | None) -> tuple[list[Task], Position | None]:
+    async def list_page(
+        self, admission: Admission, size: int, after: Position | None
+    ) -> tuple[list[Task], Position | None]:
         """Up to ``size`` tasks of the owner, newest first, and the position of the next page if there is one."""
         start: tuple[Argument, Argument] = ("+inf", "") if after is None else (after.created_at, after.task_id)
-        more, entries = await self._client.call("page", owner, size, *start, *TASK_FIELDS)
+        more, entries = await self._client.admit(admission, "page", admission.owner, size, *start, *TASK_FIELDS)
         tasks = [to_task(task_id.decode(), values) for task_id, values in entries]
         return tasks, Position(tasks[-1].created_at, tasks[-1].id) if more else None
 
@@ -98,8 +102,15 @@ class TaskStore:
         """The status of each id, ``""`` for one that is gone: for waiters, whatever the owner."""
         return [status.decode() for status in await self._client.call("statuses", *task_ids)]
 
+    async def _check_id(self, admission: Admission, task_id: object) -> str:
+        if is_task_id(task_id):
+            return task_id
+        raise await self._find_nothing(admission)
 
-def _check_id(task_id: object) -> str:
-    if isinstance(task_id, str) and is_task_id(task_id):
-        return task_id
-    raise TaskNotFound
+    async def _find_nothing(self, admission: Admission) -> Exception:
+        """What is answered where no such task is found: one text for all (T-76, T-89), until it is too often."""
+        if self._misses.count:
+            misses, rest = await self._client.call("count_miss", admission.requestor, self._misses.window)
+            if misses > self._misses.count:
+                return Refused("rate_limited", "Too many tasks that don't exist were asked for", retry_after_ms=rest)
+        return TaskNotFound()

@@ -6,7 +6,15 @@ import sys
 import structlog
 from structlog.typing import Processor
 
-QUIET = ("arq", "asyncio", "httptools", "uvicorn.access")  # arq's INFO lines tell what each job's arguments are
+# INFO lines of arq tell the arguments of each job, those of httpx2 each of its requests.
+QUIET = (
+    "arq",
+    "asyncio",
+    "httptools",
+    "httpcore2",
+    "httpx2",
+    "uvicorn.access",
+)
 
 
 def configure_logs(format: str = "auto") -> None:

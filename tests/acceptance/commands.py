@@ -6,6 +6,9 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+import httpx2
+
+from tests.http.requestor import INITIALIZE
 from tests.processes import ROOT, Child
 
 RECEIVER = [sys.executable, "-m", "ops.cli"]
@@ -28,6 +31,14 @@ def refusal(*words: str, env: Mapping[str, str] | None = None, folder: Path = RO
     assert line.startswith("receiver: ")
     assert "\n" not in line
     return line.removeprefix("receiver: ")
+
+
+def begin_session(url: str, headers: Mapping[str, str]) -> dict[str, str]:
+    """``headers`` for the requests of a new session at the endpoint ``url``."""
+    message = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": INITIALIZE}
+    answer = httpx2.post(url, json=message, headers=dict(headers), timeout=30)
+    session = answer.headers.get("mcp-session-id")
+    return {**headers} if session is None else {**headers, "mcp-session-id": session}
 
 
 def url_in(process: Child, app: str = DEMO) -> str:

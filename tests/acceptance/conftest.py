@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ from tests.acceptance.deployment import Deploy, Deployment
 async def deploy(tmp_path: Path) -> AsyncIterator[Deploy]:
     async with AsyncExitStack() as stack:
 
-        async def deploy(*, nodes: int = 2, workers: int = 2, **settings: object) -> Deployment:
+        async def deploy(*, nodes: int = 2, workers: int = 2, **settings: Any) -> Deployment:
             deployment = await stack.enter_async_context(Deployment(tmp_path, **settings))
             return await deployment.start(nodes, workers)
 

@@ -69,10 +69,11 @@ class Deploy(Protocol):
 
 
 class Deployment:
-    """``settings``, by name, are those of all its processes."""
+    """``settings``, by name, are those of all its processes, and ``app`` is what they serve."""
 
-    def __init__(self, folder: Path, **settings: object) -> None:
+    def __init__(self, folder: Path, app: str = APP, **settings: object) -> None:
         self.folder = folder
+        self._app = app
         self.settings = {"auth_tokens": TOKENS, "lease_seconds": 1, **settings}
         self.store = start_server(find_valkey(), folder / "store", *DURABLE)
         self.nodes: list[Node] = []
@@ -151,6 +152,6 @@ class Deployment:
         given = {"redis_url": self.store.url, **self.settings, **settings}
         folder = {"ACCEPTANCE_FOLDER": str(self.folder)}
         # A thread, since its start blocks, and may need what runs on this event loop; it lives as long as the loop.
-        process = await asyncio.to_thread(kind, APP, env=folder, **given)
+        process = await asyncio.to_thread(kind, self._app, env=folder, **given)
         self._processes.append(process)
         return process

@@ -1,5 +1,6 @@
 """A requestor that expects results: an error is raised, and a stream is read to its end."""
 
+import json
 from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, Self
@@ -56,7 +57,7 @@ class Requestor:
                 await stream.response.aread()
             finally:
                 self.blocked -= is_stream
-        if is_stream and b"event: message" not in stream.response.content:
+        if is_stream and not _is_answered(stream.response.content):
             raise StreamEnded
         answer = wire.open_answer(stream.response)
         if "error" in answer:
@@ -97,3 +98,9 @@ class Requestor:
             page = await self.ask("tasks/list", cursor=page["nextCursor"])
             tasks += page["tasks"]
         return list(tasks)
+
+
+def _is_answered(events: bytes) -> bool:
+    """Whether there is a response among the messages of a stream."""
+    messages = [json.loads(wire.message_of(event)) for event in events.split(b"\n\n") if b"data: {" in event]
+    return any("method" not in message for message in messages)

@@ -16,9 +16,9 @@ from redis import Redis
 
 from ops.embedded import EmbeddedServer
 from tests.acceptance.commands import DEMO, RECEIVER, refusal, url_in
+from tests.http.requestor import HEADERS, INITIALIZE, frame, open_answer
 from tests.processes import ROOT, Child
 
-HEADERS = {"accept": "application/json, text/event-stream", "mcp-protocol-version": "2025-11-25"}
 PATIENCE_SECONDS = 30.0
 
 
@@ -29,12 +29,19 @@ class Dev(Child):
         env = {"RECEIVER_DATA_DIR": str(folder), "PYTHONPATH": str(folder.parent), **variables}
         super().__init__([*RECEIVER, "dev", app, "--port", "0", *words], env=env)
         self.url = url_in(self, app)
+        self._headers = HEADERS
+        self._session: dict[str, str] = {}
 
     def ask(self, method: str, **params: object) -> Any:
-        """The result of a request."""
-        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-        answer = httpx2.post(f"{self.url}/mcp", json=message, headers=HEADERS, timeout=PATIENCE_SECONDS)
-        return answer.json()["result"]
+        """The result of a request, in a session of this command's life."""
+        if not self._session:
+            begun = self._post("initialize", INITIALIZE)
+            self._session = {"mcp-session-id": begun.headers["mcp-session-id"]}
+        return open_answer(self._post(method, params))["result"]
+
+    def _post(self, method: str, params: object) -> httpx2.Response:
+        headers = {**HEADERS, **self._session}
+        return httpx2.post(f"{self.url}/mcp", json=frame(method, params), headers=headers, timeout=PATIENCE_SECONDS)
 
     def create(self, tool: str, **arguments: object) -> str:
         """The id of a new task."""

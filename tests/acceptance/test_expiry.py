@@ -20,6 +20,7 @@ def dump(redis: Redis) -> str:
         "hash": redis.hgetall,
         "list": lambda key: redis.lrange(key, 0, -1),
         "set": redis.smembers,
+        "stream": redis.xrange,
         "string": redis.get,
         "zset": lambda key: redis.zrange(key, 0, -1),
         "none": lambda key: None,  # it went away meanwhile
@@ -28,6 +29,7 @@ def dump(redis: Redis) -> str:
 
 
 async def test_nothing_is_left_of_expired_tasks(deploy: Deploy) -> None:
+    """T-94"""
     deployment = await deploy(workers=1, worker_concurrency=1)
     one, other = [node.alice for node in deployment.nodes]
     lasting = await one.create("instant", label="lasting")

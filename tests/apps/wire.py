@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from urllib.parse import urlsplit
 
-from mcp_types import CallToolResult, ImageContent, TextContent
+from mcp_types import CallToolResult, ImageContent, ResourceLink, TextContent
 from pydantic import BaseModel
 from redis import Redis as BlockingRedis
 from redis.asyncio import Redis
@@ -97,6 +97,12 @@ async def raise_error(code: int, message: str, data: dict[str, int] | None = Non
 async def blocks() -> list[TextContent | ImageContent]:
     """Content of two kinds."""
     return [TextContent(text="é\n\u2028", type="text"), ImageContent(data="AAAA", mime_type="image/png", type="image")]
+
+
+@app.tool
+async def link() -> ResourceLink:
+    """Content that clients before 2025-06-18 do not know."""
+    return ResourceLink(name="a.csv", uri="file:///a.csv", type="resource_link")
 
 
 @app.tool

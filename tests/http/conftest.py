@@ -11,8 +11,10 @@ import pytest
 from redis.asyncio import Redis
 
 from tests.apps.wire import GATES_DATABASE
+from tests.forgeries import KEY, RSA_KEY
 from tests.http.gates import Gates
 from tests.http.requestor import PATIENCE_SECONDS, Requestor
+from tests.issuer import AUDIENCE, Issuer
 from tests.processes import Api, Valkey, Worker
 
 APP = "tests.apps.wire:app"
@@ -23,6 +25,26 @@ TOKENS = {
     "bob-token": {"subject": "bob", "scopes": ["all"]},
     **{f"newcomer-{number}-token": {"subject": f"newcomer {number}"} for number in range(NEWCOMERS)},
 }
+
+
+STATIC_TOKENS = {"service-token": {"subject": "service", "scopes": ["all"]}, "static-alice-token": {"subject": "alice"}}
+
+
+@dataclass(frozen=True)
+class Issued:
+    """An issuer, and two API processes that take its tokens."""
+
+    issuer: Issuer
+    first: Api
+    second: Api
+
+    @property
+    def url(self) -> str:
+        return f"{self.first.url}/mcp"
+
+    @property
+    def second_url(self) -> str:
+        return f"{self.second.url}/mcp"
 
 
 @dataclass(frozen=True)
@@ -132,3 +154,33 @@ async def redis(valkey: Valkey) -> AsyncIterator[Redis]:
 def label(request: pytest.FixtureRequest) -> str:
     """The name of a gate that is this test's alone."""
     return str(request.node.nodeid)
+
+
+@pytest.fixture(scope="session")
+def issuer() -> Iterator[Issuer]:
+    """Signs for ``issued``; its keys stay."""
+    issuer = Issuer()
+    issuer.add_key(KEY)
+    issuer.add_key(RSA_KEY, "RS256")
+    yield issuer
+    issuer.close()
+
+
+@pytest.fixture(scope="session")
+def issued(valkey: Valkey, issuer: Issuer) -> Iterator[Issued]:
+    """Two nodes that take tokens of an issuer, found by its metadata, and static ones."""
+    app, namespace = "tests.apps.authorized:app", "issued"
+    settings: dict[str, Any] = {
+        "namespace": namespace,
+        "auth_issuer": issuer.url,
+        "auth_audience": AUDIENCE,
+        "auth_tokens": STATIC_TOKENS,
+    }
+    with (
+        Api(app, valkey.url, **settings) as first,
+        Api(app, valkey.url, **settings) as second,
+        Worker(app, valkey.url, namespace=namespace),
+    ):
+        yield Issued(issuer, first, second)
+        for node in (first, second):
+            assert "Traceback" not in node.log, node.log

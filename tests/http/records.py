@@ -36,7 +36,10 @@ class Records:
 
     async def keys(self) -> set[bytes]:
         """The key of each record."""
-        return set(await self._redis.execute_command("KEYS", self._keys.task("*")))
+        found = await self._redis.execute_command("KEYS", self._keys.task("*"))
+        return {
+            key for key in found if key.count(b":") == self._keys.task("").count(":")
+        }  # and not what belongs to one
 
 
 async def _until(condition: Callable[[], Awaitable[bool]]) -> None:

@@ -1,5 +1,6 @@
 """A requestor that shows what is on the wire: whole HTTP responses, raw bodies, and streams event by event."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -11,6 +12,11 @@ HEADERS = {
     "accept": "application/json, text/event-stream",
     "content-type": "application/json",
     "mcp-protocol-version": "2025-11-25",
+}
+INITIALIZE = {
+    "protocolVersion": "2025-11-25",
+    "capabilities": {},
+    "clientInfo": {"name": "requestor", "version": "1"},
 }
 PATIENCE_SECONDS = 20.0
 RELATED_TASK = "io.modelcontextprotocol/related-task"
@@ -31,18 +37,51 @@ class Stream:
         event, _, self._read = self._read.partition(b"\n\n")
         return event
 
+    async def answer(self) -> bytes:
+        """The response, behind the notifications that come before it (H-12)."""
+        while True:
+            event = await self.next()
+            if b"data: {" in event and b'"method":' not in (message := message_of(event)):
+                return message
+
     async def rest(self) -> bytes:
         """All that comes until the stream ends."""
         return self._read + b"".join([chunk async for chunk in self._chunks])
 
 
 class Requestor:
-    """Speaks to the endpoint at ``url``, as whoever ``token`` stands for.  All requests share one pool."""
+    """Speaks to the endpoint at ``url``, as whoever ``token`` stands for.  All requests share one pool.
 
-    def __init__(self, http: httpx2.AsyncClient, url: str, token: str | None = None) -> None:
+    It begins a session before its first request, if it is let in.
+    """
+
+    def __init__(
+        self, http: httpx2.AsyncClient, url: str, token: str | None = None, *, version: str = "2025-11-25"
+    ) -> None:
         self._http = http
         self._url = url
-        self._headers = HEADERS | ({} if token is None else {"authorization": f"Bearer {token}"})
+        self._version = version
+        credentials = {} if token is None else {"authorization": f"Bearer {token}"}
+        self._headers = HEADERS | {"mcp-protocol-version": version} | credentials
+        self._has_begun = False
+        self._beginning = asyncio.Lock()
+
+    def in_revision(self, version: str) -> "Requestor":
+        """The same requestor in another session, of this revision."""
+        other = Requestor(self._http, self._url, version=version)
+        if (credentials := self._headers.get("authorization")) is not None:
+            other._headers["authorization"] = credentials
+        return other
+
+    async def begin(self, headers: Mapping[str, str | None] | None = None) -> None:
+        """Begins a session, unless there is one; without effect where none is granted."""
+        async with self._beginning:
+            if "mcp-session-id" in self._headers:
+                return
+            params = INITIALIZE | {"protocolVersion": self._version}
+            response = await self._http.send(self._request(frame("initialize", params), headers or {}, "POST"))
+            if (session := response.headers.get("mcp-session-id")) is not None:
+                self._headers["mcp-session-id"] = session
 
     async def send(
         self, body: object, headers: Mapping[str, str | None] | None = None, *, verb: str = "POST"
@@ -51,6 +90,8 @@ class Requestor:
 
         ``body`` is bytes, pieces of them, or becomes JSON.  A header of None is left out.
         """
+        if not _initializes(body):
+            await self.begin(headers)
         return await self._http.send(self._request(body, headers or {}, verb))
 
     async def ask(self, method: str, params: object = None, *, id: object = 1) -> httpx2.Response:
@@ -89,6 +130,7 @@ class Requestor:
     @asynccontextmanager
     async def stream(self, method: str, params: object = None, *, id: object = 1) -> AsyncIterator[Stream]:
         """The answer to a request as a stream; leaving early drops the connection."""
+        await self.begin()
         request = self._request(frame(method, params, id), {}, "POST")
         response = await self._http.send(request, stream=True)
         try:
@@ -115,6 +157,10 @@ class Requestor:
         return request
 
 
+def _initializes(body: object) -> bool:
+    return isinstance(body, dict) and body.get("method") == "initialize"
+
+
 def frame(method: str, params: object = None, id: object = 1) -> dict[str, object]:
     """A JSON-RPC request."""
     message: dict[str, object] = {"jsonrpc": "2.0", "id": id, "method": method}
@@ -136,9 +182,9 @@ def carried(response: httpx2.Response) -> bytes:
 
 def message_of(event: bytes) -> bytes:
     """The JSON-RPC message in an event."""
-    name, data = event.split(b"\n")
-    assert name == b"event: message"
-    return data.removeprefix(b"data: ")
+    fields = dict(line.split(b": ", 1) for line in event.split(b"\n"))
+    assert fields[b"event"] == b"message"
+    return fields[b"data"]
 
 
 def without_related_task(result: bytes, task_id: str) -> bytes:

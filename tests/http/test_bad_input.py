@@ -17,6 +17,13 @@ BROKEN = [
     b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":NaN}}',
     b'{"jsonrpc":"2.0","id":1,"method":"\xff"}',
     b'{"jsonrpc":"2.0","id":"\\ud800","method":"ping"}',
+    b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"\\udfff":1}}',
+    b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":1e999}}',
+    b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":%b}}' % (b"9" * 5000),
+    b'{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/list"}',
+    b'{"jsonrpc":"2.0","id":1,"id":1,"method":"ping"}',
+    b'{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"taskId":"a","task\\u0049d":"b"}}',
+    b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":[[{"b":{"c":0,"d":0,"c":0}}]]}}',
     b"\xef\xbb\xbf{}",
     '{"jsonrpc":"2.0","id":1,"method":"ping"}'.encode("utf-16"),
     b"[" * 200 + b"]" * 200,
@@ -52,7 +59,7 @@ NO_REQUEST: list[Any] = [
 
 @pytest.mark.parametrize("body", BROKEN, ids=range(len(BROKEN)))
 async def test_what_is_not_json(requestor: Requestor, body: bytes) -> None:
-    """L-05: HTTP 400, -32700, and no id."""
+    """L-05, H-01: HTTP 400, -32700, and no id."""
     response = await requestor.send(body)
     assert (response.status_code, response.headers["content-type"]) == (400, "application/json")
     answer = response.json()
@@ -70,6 +77,30 @@ async def test_what_is_not_one_json_rpc_message(requestor: Requestor, body: obje
     assert answer["error"]["message"]
 
 
+LARGE: list[Any] = [
+    {f"{number:x}": number for number in range(100_000)},
+    {"a": "[" * 1_000_000},
+    {"a": '"{' * 500_000},
+    {"a": [{}] * 300_000},
+    {"a": [10**30] * 30_000},
+]
+
+
+@pytest.mark.parametrize("params", LARGE, ids=range(len(LARGE)))
+async def test_what_is_large_and_nothing_worse(requestor: Requestor, params: object) -> None:
+    """It is read like any other request."""
+    assert await requestor.result("ping", params) == {}
+
+
+async def test_a_large_batch(requestor: Requestor) -> None:
+    """H-05: no revision gets an answer to a batch, not even those that know them."""
+    for version in ("2025-11-25", "2025-06-18", "2025-03-26"):
+        response = await requestor.send([frame("ping")] * 50_000, {"mcp-protocol-version": version})
+        error = response.json()["error"]
+        assert (response.status_code, error["code"]) == (400, -32600)
+        assert "exactly one" in error["message"]
+
+
 @pytest.mark.parametrize(
     "method",
     [
@@ -80,7 +111,6 @@ async def test_what_is_not_one_json_rpc_message(requestor: Requestor, body: obje
         "tasks/update",
         "notifications/initialized",
         "prompts/list",
-        "logging/setLevel",  # L-09: which is not declared
         "x" * 1000,
     ],
 )

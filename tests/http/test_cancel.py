@@ -7,7 +7,7 @@ import pytest
 
 from tests.http.conftest import Deployment
 from tests.http.gates import Gates
-from tests.http.requestor import Requestor, frame, message_of
+from tests.http.requestor import Requestor, frame
 
 CANCELLED = "Cancelled by the requestor"
 
@@ -81,7 +81,7 @@ async def test_every_waiter_hears_of_it(requestor: Requestor, label: str) -> Non
             b'"data":{"taskId":"%b","status":"cancelled"}}}' % task_id.encode()
         )
         for stream in (first, second):
-            assert message_of(await stream.next()) == expected
+            assert await stream.answer() == expected
             assert await stream.rest() == b""
 
 
@@ -91,7 +91,7 @@ async def test_a_task_that_no_worker_has_taken(http: httpx2.AsyncClient, unserve
     task_id = await alice.create("echo", text="x")
     async with alice.waiting_for(task_id) as stream:
         assert (await alice.result("tasks/cancel", {"taskId": task_id}))["status"] == "cancelled"
-        assert b"Task was cancelled" in await stream.next()
+        assert b"Task was cancelled" in await stream.answer()
 
 
 async def test_notifications_cancelled_is_not_for_tasks(requestor: Requestor, gates: Gates, label: str) -> None:

@@ -73,7 +73,7 @@ async def test_a_status_message_is_a_change_and_progress_is_none(
 async def test_a_failed_task_says_why(
     requestor: Requestor, tool: str, arguments: dict[str, object], message: str
 ) -> None:
-    """T-75, T-82: in one line, of at most 500 characters, that tells no secrets."""
+    """T-75, X-3, T-82: in one line, of at most 500 characters, that tells no secrets."""
     task = await requestor.get(await requestor.finish(tool, **arguments))
     assert (task["status"], task["statusMessage"]) == ("failed", message)
 

@@ -1,6 +1,7 @@
 """initialize, ping, tools/list: what a client learns before it asks for work."""
 
 import json
+import re
 
 import pytest
 
@@ -13,7 +14,7 @@ async def test_the_server_says_what_it_is_and_offers(requestor: Requestor) -> No
     """T-01, T-04, T-06, T-104; L-06; and T-88: without tokens nobody can be told apart, so there is no list."""
     assert await requestor.result("initialize", CLIENT) == {
         "protocolVersion": "2025-11-25",
-        "capabilities": {"tools": {}, "tasks": {"cancel": {}, "requests": {"tools": {"call": {}}}}},
+        "capabilities": {"logging": {}, "tools": {}, "tasks": {"cancel": {}, "requests": {"tools": {"call": {}}}}},
         "serverInfo": {"name": "wire", "version": "1.2.3", "title": "The wire"},
         "instructions": "For tests.",
     }
@@ -27,7 +28,7 @@ async def test_with_tokens_tasks_can_be_listed(alice: Requestor) -> None:
 
 @pytest.mark.parametrize("asked", ["2025-11-25", "2099-01-01", "2024-11-05", ""])
 async def test_the_version_is_one_of_the_server(requestor: Requestor, asked: str) -> None:
-    """L-01"""
+    """L-01: and the latest, if it is not the one that was asked for."""
     result = await requestor.result("initialize", CLIENT | {"protocolVersion": asked})
     assert result["protocolVersion"] == "2025-11-25"
 
@@ -38,9 +39,11 @@ async def test_a_version_that_is_no_string_is_refused(requestor: Requestor, para
     assert error == {"code": -32602, "message": "params.protocolVersion must be a string"}
 
 
-async def test_no_session_is_begun(requestor: Requestor) -> None:
-    response = await requestor.ask("initialize", CLIENT)
-    assert "mcp-session-id" not in response.headers
+async def test_a_session_is_begun(requestor: Requestor) -> None:
+    """H-25, H-26"""
+    ids = [(await requestor.ask("initialize", CLIENT)).headers["mcp-session-id"] for _ in range(2)]
+    assert all(re.fullmatch("[!-~]{32,}", id) for id in ids)
+    assert ids[0] != ids[1]
 
 
 async def test_ping(requestor: Requestor) -> None:

@@ -38,7 +38,7 @@ async def test_a_task_from_beginning_to_end(http: httpx2.AsyncClient, root: str,
     task_id = await requestor.create("gated", label=label)
     async with requestor.waiting_for(task_id) as stream:
         await gates.open(label)
-        assert label.encode() in await stream.next()
+        assert label.encode() in await stream.answer()
     assert (await requestor.get(task_id))["status"] == "completed"
 
 

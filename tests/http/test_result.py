@@ -8,7 +8,7 @@ import pytest
 from mcp.types import CallToolResult
 
 from tests.http.gates import Gates
-from tests.http.requestor import RELATED_TASK, Requestor, carried, frame, message_of, open_answer, without_related_task
+from tests.http.requestor import RELATED_TASK, Requestor, carried, frame, open_answer, without_related_task
 
 OPENING = re.compile(rb"id: [!-~]+\nretry: 2000\ndata: ")
 
@@ -74,7 +74,7 @@ async def test_an_unfinished_task_opens_a_stream_at_once(requestor: Requestor, g
         assert OPENING.fullmatch(await stream.next())
         assert (await requestor.get(task_id))["status"] == "working"
         await gates.open(label)
-        answer = message_of(await stream.next())
+        answer = await stream.answer()
         assert await stream.rest() == b""
     assert without_related_task(answer, task_id) == (
         b'{"jsonrpc":"2.0","id":"x","result":{"content":[{"type":"text","text":"%b"}],"isError":false}}'
@@ -103,7 +103,7 @@ async def test_every_waiter_is_answered(requestor: Requestor, gates: Gates, labe
             waiting.append(id)
             if len(waiting) == 8:
                 await gates.open(label)
-            return message_of(await stream.next()).startswith(b'{"jsonrpc":"2.0","id":%d,"result"' % id)
+            return (await stream.answer()).startswith(b'{"jsonrpc":"2.0","id":%d,"result"' % id)
 
     waiting: list[int] = []
     assert await asyncio.gather(*map(wait, range(8))) == [True] * 8
@@ -118,7 +118,7 @@ async def test_a_requestor_may_go_away_and_come_back(requestor: Requestor, gates
     async with requestor.waiting_for(task_id) as stream:
         assert (await requestor.get(task_id))["status"] == "working"
         await gates.open(label)
-        assert b'"isError":false' in await stream.next()
+        assert b'"isError":false' in await stream.answer()
     await gates.passed(label)
 
 
@@ -126,7 +126,7 @@ async def test_a_plain_function_in_its_thread(requestor: Requestor, gates: Gates
     task_id = await requestor.create("gated_thread", label=label)
     async with requestor.waiting_for(task_id) as stream:
         await gates.open(label)
-        assert label.encode() in await stream.next()
+        assert label.encode() in await stream.answer()
 
 
 async def test_a_cancelled_task_has_none(requestor: Requestor) -> None:

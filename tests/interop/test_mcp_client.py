@@ -1,4 +1,4 @@
-"""The client of the official Python SDK, ``mcp`` 1.30.0, against a deployment of its own."""
+"""The client of the official Python SDK, ``mcp`` 1.30.0, on two nodes by turns."""
 
 import asyncio
 import logging
@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 from mcp import ClientSession, McpError
-from mcp.client.streamable_http import streamable_http_client
-from mcp.shared._httpx_utils import create_mcp_http_client
 from mcp.types import CallToolResult, GetTaskResult, InitializeResult
 
 from tests.acceptance.deployment import TOKENS, Deployment, Node
+from tests.interop.alternating import open_client
 
 ALICE, BOB = TOKENS
 
@@ -28,7 +27,7 @@ pytestmark = [
 async def deployment(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Deployment]:
     folder: Path = tmp_path_factory.mktemp("deployment")
     async with Deployment(folder, poll_interval=20, page_size=3) as deployment:
-        yield await deployment.start(nodes=1, workers=1)
+        yield await deployment.start(nodes=2, workers=1)
 
 
 @pytest.fixture(autouse=True)
@@ -50,13 +49,9 @@ async def connect(deployment: Deployment, token: str = ALICE) -> AsyncIterator[C
 async def open_session(
     deployment: Deployment, token: str = ALICE, node: Node | None = None
 ) -> AsyncIterator[tuple[ClientSession, InitializeResult]]:
-    """A session, and what the server said of itself."""
-    node = deployment.nodes[0] if node is None else node
-    async with (
-        create_mcp_http_client(headers={"authorization": f"Bearer {token}"}) as http,
-        streamable_http_client(f"{node.process.url}/mcp", http_client=http) as (read, write, _),
-        ClientSession(read, write) as session,
-    ):
+    """A session, and what the server said of itself; on all nodes by turns, or on one alone."""
+    urls = [each.process.url for each in (deployment.nodes if node is None else [node])]
+    async with open_client(urls, token) as (read, write), ClientSession(read, write) as session:
         yield session, await session.initialize()
 
 
@@ -211,6 +206,7 @@ async def test_tasks_that_are_not_there(deployment: Deployment) -> None:
 
 async def test_a_server_that_knows_no_requestor_from_another_lists_no_tasks(deployment: Deployment) -> None:
     node = await deployment.start_node(auth_tokens={})
+    deployment.nodes.remove(node)  # it is not one that the others' sessions are known to
     async with open_session(deployment, node=node) as (session, server):
         assert server.capabilities.tasks is not None
         assert server.capabilities.tasks.list is None  # T-88

@@ -7,7 +7,8 @@ import pytest
 
 from tests.leaks import expire_all, find_leaks, find_remains
 from tests.servers import Server, find_redis, find_valkey, start_server
-from tests.store.world import BACKENDS, Backend, World
+from tests.store.backends import BACKENDS, Backend
+from tests.store.world import World
 
 
 @pytest.fixture(scope="session")

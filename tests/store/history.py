@@ -1,12 +1,15 @@
-"""Random histories: workers that crash, lose replies, come back late and leave, on a store that is all theirs."""
+"""Random histories: workers that crash, lose replies, come back late and leave, and ask, on a store of their own."""
 
 from dataclasses import dataclass, field
 from random import Random
 
 from receiver.protocol.errors import TaskAlreadyFinished, TaskNotFound
+from receiver.session import Session
+from receiver.store.inputs import Question
 from receiver.store.record import ClaimedRun
 from receiver.store.runs import Verdict
-from tests.store.world import World, finish, share
+from tests.store.clients import ANSWER, begin_session, hear, new_question
+from tests.store.world import World, by, finish, share
 
 QUEUES = ("plain", "plain:draw", "default", "default:draw")
 CAP = 2
@@ -34,7 +37,11 @@ class History:
         self.ids: list[str] = []
         self.finished: list[str] = []
         self.passed_over = False
+        self.answered = 0
+        self._questions: list[tuple[str, Question]] = []
+        self._sessions: dict[str, Session] = {}
         often = [self._create] * 4 + [self._claim] * 6 + [self._beat] * 4 + [self._finish] * 3 + [self._requeue] * 2
+        talking = [self._ask] * 6 + [self._answer] * 5 + [self._hear] * 5
         rarely = [
             self._cancel,
             self._cancel,
@@ -45,7 +52,7 @@ class History:
             self._expire,
             self._sweep,
         ]
-        self._happenings = often + rarely
+        self._happenings = often + talking + rarely
 
     async def step(self) -> None:
         """The next thing."""
@@ -72,7 +79,9 @@ class History:
         queue, owner = self._random.choice(QUEUES), self._random.choice("abc")
         attempts = self._random.choice((1, 3))
         kind = "call" if queue.startswith("plain") else "task"
-        self.ids.append(await self._world.create(owner, queue=queue, kind=kind, max_attempts=attempts))  # type: ignore[arg-type]
+        session = (await self._session(owner)).id
+        options = {"queue": queue, "kind": kind, "max_attempts": attempts, "session": session}
+        self.ids.append(await self._world.create(owner, **options))
 
     async def _claim(self) -> None:
         worker = self._worker()
@@ -117,10 +126,31 @@ class History:
             if not self._is_lost():
                 del worker.runs[task_id]
 
+    async def _session(self, owner: str) -> Session:
+        if owner not in self._sessions:
+            self._sessions[owner] = await begin_session(self._world, owner)
+        return self._sessions[owner]
+
+    async def _ask(self) -> None:
+        worker = self._worker()
+        for task_id, run in list(worker.runs.items())[:1]:
+            question = new_question(self._random.choice((1, 2)))
+            if await self._world.inputs.ask(task_id, run.run, question) is Verdict.DONE:
+                assert (await self._world.record(task_id))["run"] == str(run.run), "an older run asked"
+                self._questions.append((run.text("owner"), question))
+
+    async def _answer(self) -> None:
+        if self._questions:
+            owner, question = self._random.choice(self._questions[-5:])
+            self.answered += await self._world.inputs.answer(question.request_id, await self._session(owner), ANSWER)
+
+    async def _hear(self) -> None:
+        await hear(self._world, await self._session(self._random.choice("abc"))).look()
+
     async def _cancel(self) -> None:
         if self.ids:
             try:
-                await self._world.tasks.cancel(self._random.choice(self.ids), self._random.choice("abc"), "")
+                await self._world.tasks.cancel(by(self._random.choice("abc")), self._random.choice(self.ids), "")
             except (TaskNotFound, TaskAlreadyFinished):
                 return
 

@@ -7,7 +7,8 @@ import pytest
 from receiver.protocol.errors import StartupError
 from receiver.store.checks import check_server, hide_password
 from receiver.store.client import connect
-from tests.store.world import World, on_real_servers
+from tests.store.backends import on_real_servers
+from tests.store.world import World
 
 URL = "redis://:secret@example.test:6379/0"
 

@@ -4,7 +4,7 @@ import pytest
 
 from receiver.store.record import ClaimedRun
 from receiver.store.runs import Slots
-from tests.store.world import DONE, LEASE, World, finish, share
+from tests.store.world import ADA, DONE, LEASE, World, finish, share
 
 # What it hands over
 
@@ -35,9 +35,9 @@ async def test_a_claim_takes_the_task_out_of_the_queue_under_a_lease(world: Worl
 
 async def test_the_status_stays_and_is_not_updated_by_a_claim(world: World) -> None:
     task_id = await world.create()
-    before = await world.tasks.get(task_id, "ada")
+    before = await world.tasks.get(ADA, task_id)
     await world.claim_one()
-    assert await world.tasks.get(task_id, "ada") == before
+    assert await world.tasks.get(ADA, task_id) == before
 
 
 async def test_the_oldest_first(world: World) -> None:
@@ -243,7 +243,7 @@ async def test_sent_again_when_its_reply_was_lost(world: World) -> None:
 async def test_the_same_claim_leaves_out_what_ended_meanwhile(world: World) -> None:
     ids = [await world.create() for _ in range(4)]
     await world.claim("w1", number=1)
-    await world.tasks.cancel(ids[0], "ada", "")
+    await world.tasks.cancel(ADA, ids[0], "")
     await world.expire(ids[1])
     await world.lose_lease(ids[2])
     await world.recover()

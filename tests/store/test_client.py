@@ -16,7 +16,8 @@ from receiver.store.scripts import Argument
 from receiver.store.tasks import TaskStore
 from tests.proxy import Proxy
 from tests.servers import Server
-from tests.store.world import World, new_task, on_real_servers
+from tests.store.backends import on_real_servers
+from tests.store.world import ADA, BOB, World, new_task
 
 REPLIES_THAT_PASS = [
     "LOADING Redis is loading the dataset in memory",
@@ -94,9 +95,9 @@ class WatchedClient(Client):
         self.failed = asyncio.Event()
         self.errors: list[Exception] = []
 
-    async def evaluate(self, name: str, *arguments: Argument) -> Any:
+    async def evaluate(self, name: str, *arguments: Argument, admitted: bool = False) -> Any:
         try:
-            return await super().evaluate(name, *arguments)
+            return await super().evaluate(name, *arguments, admitted=admitted)
         except Exception as error:
             self.errors.append(error)
             self.failed.set()
@@ -125,7 +126,7 @@ async def test_a_trouble_that_passes_is_waited_out(world: World, trouble: str) -
     client, tasks = watched(world.redis)
     for command in begin:
         await world.redis.execute_command(*command.split())
-    creating = asyncio.create_task(tasks.create(new_task()))
+    creating = asyncio.create_task(tasks.create(ADA, new_task()))
     await asyncio.wait({creating, asyncio.create_task(client.failed.wait())}, return_when=asyncio.FIRST_COMPLETED)
     for command in end:
         await world.redis.execute_command(*command.split())
@@ -139,7 +140,7 @@ async def test_a_busy_server_is_waited_for(world: World) -> None:
     client, tasks = watched(world.redis)
     looping = asyncio.create_task(asyncio.to_thread(loop_until_killed, world))
     while not client.errors:  # the server may not have begun to loop
-        creating = asyncio.create_task(tasks.create(new_task()))
+        creating = asyncio.create_task(tasks.create(ADA, new_task()))
         await asyncio.wait({creating, asyncio.create_task(client.failed.wait())}, return_when=asyncio.FIRST_COMPLETED)
     await world.redis.script_kill()
     assert await creating > 0
@@ -160,14 +161,14 @@ async def test_a_reply_that_was_given_up_is_not_taken_for_the_next(world: World)
     async with Proxy(world.backend.server.socket) as proxy:
         redis = connect(proxy.url, connections=1)
         _, tasks = watched(redis)
-        await tasks.get(first, "ada")
+        await tasks.get(ADA, first)
         proxy.hold()
-        reading = asyncio.create_task(tasks.get(first, "ada"))
+        reading = asyncio.create_task(tasks.get(ADA, first))
         await proxy.has_held_back()
         reading.cancel()
         await asyncio.gather(reading, return_exceptions=True)
         proxy.release()
-        assert (await tasks.get(second, "bob")).id == second
+        assert (await tasks.get(BOB, second)).id == second
         assert (await tasks.get_statuses([second, "0-1"])) == ["working", ""]
         await redis.aclose(close_connection_pool=True)
 
@@ -209,7 +210,7 @@ async def test_more_calls_than_connections_wait_for_their_turn(world: World) -> 
     assert world.backend.server is not None
     redis = connect(world.backend.server.url, connections=2)
     _, tasks = watched(redis)
-    await asyncio.gather(*(tasks.create(new_task()) for _ in range(50)))
+    await asyncio.gather(*(tasks.create(ADA, new_task()) for _ in range(50)))
     assert len(await world.ready()) == 50
     assert len(await world.redis.client_list()) < 10
     await redis.aclose(close_connection_pool=True)
@@ -230,16 +231,16 @@ async def test_a_server_that_stays_away_is_unavailable(own_server: Server, conne
     await tasks.get_statuses([])
     own_server.kill()
     with pytest.raises(Unavailable):
-        await tasks.create(new_task())
+        await tasks.create(ADA, new_task())
     assert len(client.errors) > 1
 
 
 async def test_it_goes_on_by_itself_when_the_server_is_back(own_server: Server, connection: Any) -> None:
     client, tasks = watched(connection)
     first, second = new_task(), new_task()
-    await tasks.create(first)
+    await tasks.create(ADA, first)
     own_server.kill()
-    creating = asyncio.create_task(tasks.create(second))
+    creating = asyncio.create_task(tasks.create(ADA, second))
     await client.failed.wait()
     await asyncio.to_thread(own_server.restart)
     assert await creating > 0

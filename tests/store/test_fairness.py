@@ -1,6 +1,6 @@
 """The order of a queue: an owner's own tasks in their order, and no owner behind all tasks of another."""
 
-from tests.store.world import World
+from tests.store.world import ADA, World
 
 MANY = 500
 
@@ -64,7 +64,7 @@ async def test_tags_of_what_was_served_are_forgotten(world: World) -> None:
 
 async def test_tags_of_what_was_never_served_are_forgotten_too(world: World) -> None:
     cancelled, expired = await world.create("ada"), await world.create("bob")
-    await world.tasks.cancel(cancelled, "ada", "")
+    await world.tasks.cancel(ADA, cancelled, "")
     await world.expire(expired)
     await world.runs.sweep()
     assert not await world.redis.exists(world.keys.fair("default"))
@@ -94,3 +94,19 @@ async def test_each_queue_has_tags_of_its_own(world: World) -> None:
     await world.claim(free=10)
     await world.create("ada", queue="slow")
     assert await world.redis.zscore(world.keys.fair("slow"), "ada") == 1
+
+
+async def test_who_cancelled_a_backlog_does_not_stand_behind_it(world: World) -> None:
+    await crowd(world, "bob", 10)
+    for task_id in [await world.create("ada") for _ in range(20)]:
+        await world.tasks.cancel(ADA, task_id, "")
+    await world.create("ada")
+    assert "ada" in await owners(world, 2)
+
+
+async def test_who_has_tasks_stands_behind_them_whatever_was_cancelled(world: World) -> None:
+    first = await world.create("ada")
+    for task_id in [await world.create("ada") for _ in range(5)]:
+        await world.tasks.cancel(ADA, task_id, "")
+    last = await world.create("ada")
+    assert await world.ready() == [first, last]

@@ -5,20 +5,20 @@ import pytest
 from receiver.protocol.errors import InvalidParams
 from receiver.protocol.outcome import Outcome
 from receiver.store.runs import Verdict
-from tests.store.world import DONE, FAILED, World, finish
+from tests.store.world import ADA, DONE, FAILED, World, finish
 
 
 async def test_status_and_outcome_are_visible_together(world: World) -> None:
     run = await world.start()
     assert await finish(world, run, DONE) is Verdict.DONE
-    progress = await world.tasks.get_progress(run.task_id, "ada")
+    progress = await world.tasks.get_progress(ADA, run.task_id)
     assert (progress.status, progress.outcome, progress.payload) == ("completed", "result", DONE.payload)
 
 
 async def test_a_result_that_is_an_error_fails_the_task_and_says_why(world: World) -> None:  # T-75, T-82
     run = await world.start()
     await finish(world, run, FAILED)
-    task = await world.tasks.get(run.task_id, "ada")
+    task = await world.tasks.get(ADA, run.task_id)
     assert (task.status, task.status_message) == ("failed", "no")
 
 
@@ -26,7 +26,7 @@ async def test_an_error_is_kept_as_it_is(world: World) -> None:  # T-83
     run = await world.start()
     error = Outcome.of_error(InvalidParams("wrong", data={"é": [1, None]}))
     await finish(world, run, error)
-    progress = await world.tasks.get_progress(run.task_id, "ada")
+    progress = await world.tasks.get_progress(ADA, run.task_id)
     assert (progress.status, progress.outcome, progress.payload) == ("failed", "error", error.payload)
 
 
@@ -34,14 +34,14 @@ async def test_a_payload_of_any_bytes_is_kept(world: World) -> None:
     run = await world.start()
     payload = bytes(range(256)) * 400
     await finish(world, run, Outcome("result", payload))
-    assert (await world.tasks.get_progress(run.task_id, "ada")).payload == payload
+    assert (await world.tasks.get_progress(ADA, run.task_id)).payload == payload
 
 
 async def test_what_the_run_said_last_stays_when_it_completes(world: World) -> None:
     run = await world.start()
     await world.runs.report(run.task_id, run.run, {"status_message": "page 3 of 3"})
     await finish(world, run, DONE)
-    assert (await world.tasks.get(run.task_id, "ada")).status_message == "page 3 of 3"
+    assert (await world.tasks.get(ADA, run.task_id)).status_message == "page 3 of 3"
 
 
 async def test_the_time_of_the_finish_is_the_time_of_the_update(world: World) -> None:  # T-42
@@ -58,7 +58,7 @@ async def test_an_update_is_never_older_than_the_last(world: World) -> None:
     ahead = await world.now() + 5_000
     await world.redis.hset(world.keys.task(run.task_id), "updated_at", ahead)  # a failover may turn the clock back
     await finish(world, run)
-    assert (await world.tasks.get(run.task_id, "ada")).updated_at == ahead
+    assert (await world.tasks.get(ADA, run.task_id)).updated_at == ahead
 
 
 async def test_only_the_record_and_the_indexes_stay(world: World) -> None:
@@ -84,7 +84,7 @@ async def test_sent_again_when_its_reply_was_lost(world: World) -> None:
     run = await world.start()
     async with world.losing_replies() as lossy:
         assert await finish(lossy, run, DONE) is Verdict.DONE
-    assert (await world.tasks.get_progress(run.task_id, "ada")).payload == DONE.payload
+    assert (await world.tasks.get_progress(ADA, run.task_id)).payload == DONE.payload
     assert await world.members(world.keys.status("completed")) == [run.task_id]
 
 

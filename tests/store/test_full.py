@@ -5,8 +5,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 import pytest
 
 from receiver.protocol.errors import Refused
+from receiver.store.admission import RateLimit
 from receiver.store.runs import Verdict
-from tests.store.world import World, finish, new_task, on_real_servers
+from receiver.store.streams import StreamGivenUp
+from tests.store.backends import on_real_servers
+from tests.store.clients import ANSWER, ask, begin_session, follow, hear, new_question, say, start_call
+from tests.store.world import ADA, DONE, World, by, finish, new_task
 
 pytestmark = on_real_servers
 
@@ -52,9 +56,9 @@ async def test_create_is_refused_where_the_script_is_not_known(world: World, fil
 
 async def test_a_create_sent_again_is_a_success(world: World, fill: Fill) -> None:
     task = new_task()
-    created_at = await world.tasks.create(task)
+    created_at = await world.tasks.create(ADA, task)
     await fill()
-    assert await world.tasks.create(task) == created_at
+    assert await world.tasks.create(ADA, task) == created_at
 
 
 async def test_report_is_refused(world: World, fill: Fill) -> None:
@@ -83,7 +87,7 @@ async def test_everything_else_goes_on(world: World, fill: Fill) -> None:
     assert await world.runs.sweep() == {expired.task_id: "working"}
     assert await world.runs.recover() == {lost.task_id: "requeued"}
     assert world.beat(cancelled, retried) == {}
-    assert (await world.tasks.cancel(cancelled.task_id, "ada", "")).status == "cancelled"
+    assert (await world.tasks.cancel(ADA, cancelled.task_id, "")).status == "cancelled"
     assert await world.runs.requeue(retried.task_id, retried.run, "retry", 1_000) is Verdict.DONE
     await world.runs.leave("w1")
 
@@ -91,8 +95,70 @@ async def test_everything_else_goes_on(world: World, fill: Fill) -> None:
 async def test_reads_go_on(world: World, fill: Fill) -> None:
     task_id = await world.create()
     await fill()
-    assert (await world.tasks.get(task_id, "ada")).status == "working"
-    assert (await world.tasks.get_progress(task_id, "ada")).status == "working"
+    assert (await world.tasks.get(ADA, task_id)).status == "working"
+    assert (await world.tasks.get_progress(ADA, task_id)).status == "working"
     assert await world.tasks.get_statuses([task_id]) == ["working"]
-    tasks, _ = await world.tasks.list_page("ada", 10, None)
+    tasks, _ = await world.tasks.list_page(ADA, 10, None)
     assert [task.id for task in tasks] == [task_id]
+
+
+# Sessions, streams and questions
+
+
+async def test_create_is_refused_although_its_session_is_renewed(world: World, fill: Fill) -> None:
+    """What its session needs is written before, and may not be what opens the door."""
+    session = await begin_session(world)
+    await world.redis.pexpire(world.keys.session(session.id), 60_000)
+    await fill()
+    await expect_refusal(world, world.tasks.create(by("ada", session.id), new_task()))
+
+
+async def test_create_is_refused_although_it_is_counted(world: World, fill: Fill) -> None:
+    await fill()
+    await expect_refusal(world, world.tasks.create(by("ada", limit=RateLimit(10, 60_000)), new_task()))
+
+
+async def test_ask_is_refused(world: World, fill: Fill) -> None:
+    run = await world.start(session=(await begin_session(world)).id)
+    await fill()
+    await expect_refusal(world, world.inputs.ask(run.task_id, run.run, new_question()))
+
+
+async def test_a_message_is_refused(world: World, fill: Fill) -> None:
+    session = await begin_session(world)
+    run = await world.start(session=session.id)
+    await hear(world, session).look()
+    await fill()
+    await expect_refusal(world, say(world, run, b"{}"))
+
+
+async def test_what_was_asked_is_given_out_and_answered(world: World, fill: Fill) -> None:
+    session = await begin_session(world)
+    run = await world.start(session=session.id)
+    await say(world, run, b"{}")
+    question = await ask(world, run)
+    await fill()
+    stream = follow(world, session, run.task_id)
+    assert await stream.look() == [question.body]
+    assert await world.inputs.find(question.request_id, session) is not None
+    assert await world.inputs.answer(question.request_id, session, ANSWER)
+    assert await finish(world, run) is Verdict.DONE
+    await stream.look()
+    assert stream.progress is not None
+    assert stream.progress.payload == DONE.payload
+    await stream.close()
+
+
+async def test_sessions_and_cancelled_requests_go_on(world: World, fill: Fill) -> None:
+    session = await begin_session(world)
+    run = await start_call(world, session, b"1")
+    stream = follow(world, session, run.task_id, kind="call", request=b"1")
+    await stream.look()
+    await fill()
+    newer = await begin_session(world)
+    await world.sessions.set_log_level(by("ada", newer.id), "error")
+    assert await hear(world, newer).look() == []
+    assert await world.sessions.cancel_request(session, b"1")
+    with pytest.raises(StreamGivenUp):
+        await stream.look()
+    assert await world.sessions.end(session)

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from receiver.store.record import ClaimedRun
-from tests.store.world import LEASE, World, finish
+from tests.store.world import ADA, LEASE, World, finish
 
 # Leases
 
@@ -22,9 +22,9 @@ async def test_a_lease_is_renewed(world: World) -> None:
 
 async def test_a_heartbeat_is_no_change_to_requestors(world: World) -> None:
     run = await world.start()
-    before = await world.tasks.get(run.task_id, "ada")
+    before = await world.tasks.get(ADA, run.task_id)
     world.beat(run)
-    assert await world.tasks.get(run.task_id, "ada") == before
+    assert await world.tasks.get(ADA, run.task_id) == before
 
 
 async def test_a_task_that_was_put_back_meanwhile_is_taken_again(world: World) -> None:
@@ -114,14 +114,14 @@ async def test_failed_as_lost(world: World) -> None:
 
 async def test_cancelled(world: World) -> None:
     run = await world.start()
-    await world.tasks.cancel(run.task_id, "ada", "")
+    await world.tasks.cancel(ADA, run.task_id, "")
     assert world.beat(run) == {run.task_id: "cancelled"}
 
 
 async def test_each_run_has_its_own_verdict(world: World) -> None:
     runs = [await world.start() for _ in range(3)]
     await finish(world, runs[0])
-    await world.tasks.cancel(runs[2].task_id, "ada", "")
+    await world.tasks.cancel(ADA, runs[2].task_id, "")
     stops = world.beat(*runs)
     assert stops == {runs[0].task_id: "finished", runs[2].task_id: "cancelled"}
 
@@ -163,10 +163,10 @@ async def test_a_late_heartbeat_does_not_touch_a_newer_claim(world: World) -> No
 
 async def test_an_ended_task_is_not_given_back(world: World) -> None:
     run = await claim_unheard(world)
-    await world.tasks.cancel(run.task_id, "ada", "")
+    await world.tasks.cancel(ADA, run.task_id, "")
     world.beat(acknowledged=5)
     assert await world.ready() == []
-    assert (await world.tasks.get(run.task_id, "ada")).status == "cancelled"
+    assert (await world.tasks.get(ADA, run.task_id)).status == "cancelled"
 
 
 async def test_an_expired_task_is_not_given_back(world: World) -> None:

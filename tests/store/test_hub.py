@@ -10,8 +10,9 @@ import pytest
 from receiver import hub as hub_module
 from receiver.hub import Hub
 from receiver.store.keys import Keys
+from tests.store.backends import on_real_servers
 from tests.store.hubs import is_quiet, make_hub, make_patient, running, settle
-from tests.store.world import World, finish, on_real_servers, until
+from tests.store.world import World, finish, until
 
 pytestmark = [on_real_servers, pytest.mark.timeout(10)]
 

@@ -11,8 +11,9 @@ from receiver.store.client import connect
 from receiver.store.keys import Keys
 from tests.proxy import Proxy
 from tests.servers import Server
+from tests.store.backends import on_real_servers
 from tests.store.hubs import make_hub, make_patient, running, settle
-from tests.store.world import World, on_real_servers, until
+from tests.store.world import World, until
 
 pytestmark = pytest.mark.timeout(10)
 

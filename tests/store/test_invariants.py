@@ -8,7 +8,7 @@ from receiver.protocol.lifecycle import STATUSES, TERMINAL
 from tests.store.history import CAP, QUEUES, History
 from tests.store.world import World
 
-STEPS = 80
+STEPS = 100
 
 
 class Snapshot:
@@ -28,8 +28,12 @@ class Snapshot:
     def jobs(self, queue: str) -> set[str]:
         return {member.removeprefix(self._keys.job_prefix) for member in self.members(self._keys.queue(queue))}
 
+    def hash(self, key: str) -> dict[bytes, bytes]:
+        found: dict[bytes, bytes] = self._dump.get(key, {})
+        return found
+
     def record(self, task_id: str) -> dict[str, str]:
-        fields = self._dump.get(self._keys.task(task_id), {})
+        fields = self.hash(self._keys.task(task_id))
         return {name.decode(): value.decode() for name, value in fields.items()}
 
     def held(self, worker: str) -> set[str]:
@@ -45,6 +49,8 @@ def check_task(now: Snapshot, before: Snapshot, world: World, task_id: str) -> N
     status, queue = record["status"], record["queue"]
     places = [task_id in now.ready[queue], task_id in now.later, task_id in now.leases]
     is_open = status not in TERMINAL
+    is_asked = b"open" in now.hash(world.keys.inputs(task_id)).values()
+    assert not is_open or (status == "input_required") == is_asked
     assert sum(places) == is_open, f"{status}, and in {places}"
     assert now.has(world.keys.arq_job(task_id)) == is_open
     assert (task_id in now.members(world.keys.active(record["owner"]))) == is_open

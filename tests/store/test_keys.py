@@ -29,7 +29,7 @@ async def test_lua_names_a_key_as_python_does(world: World, name: str) -> None:
 def test_a_key_is_explained(name: str) -> None:
     spec = SPECS[name]
     assert spec.holds
-    assert spec.type in {"channel", "hash", "list", "set", "string", "zset"}
+    assert spec.type in {"channel", "hash", "list", "set", "stream", "string", "zset"}
     assert bool(spec.expiry) == (spec.type != "channel")
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from receiver.protocol.cursor import Position
 from receiver.protocol.task_id import new_task_id
-from tests.store.world import World, finish
+from tests.store.world import ADA, World, by, finish
 
 
 async def walk(world: World, size: int, owner: str = "ada") -> list[str]:
@@ -14,7 +14,7 @@ async def walk(world: World, size: int, owner: str = "ada") -> list[str]:
     found: list[str] = []
     after: Position | None = None
     while True:
-        tasks, after = await world.tasks.list_page(owner, size, after)
+        tasks, after = await world.tasks.list_page(by(owner), size, after)
         assert len(tasks) <= size
         found += [task.id for task in tasks]
         if after is None:
@@ -41,14 +41,14 @@ async def create_apart(world: World, count: int) -> list[str]:
 
 
 async def test_no_tasks(world: World) -> None:
-    assert await world.tasks.list_page("ada", 10, None) == ([], None)
+    assert await world.tasks.list_page(ADA, 10, None) == ([], None)
 
 
 async def test_newest_first(world: World) -> None:
     ids = await create_apart(world, 3)
-    tasks, following = await world.tasks.list_page("ada", 10, None)
+    tasks, following = await world.tasks.list_page(ADA, 10, None)
     assert [task.id for task in tasks] == ids
-    assert tasks[0] == await world.tasks.get(ids[0], "ada")
+    assert tasks[0] == await world.tasks.get(ADA, ids[0])
     assert following is None
 
 
@@ -73,38 +73,38 @@ async def test_more_ties_than_two_pages_hold(world: World) -> None:
 
 async def test_a_position_is_that_of_the_last_task_on_its_page(world: World) -> None:
     ids = await create_apart(world, 3)
-    tasks, following = await world.tasks.list_page("ada", 2, None)
+    tasks, following = await world.tasks.list_page(ADA, 2, None)
     assert following == Position(tasks[-1].created_at, ids[1])
 
 
 async def test_no_position_when_the_last_page_is_just_full(world: World) -> None:
     await create_apart(world, 4)
-    tasks, following = await world.tasks.list_page("ada", 4, None)
+    tasks, following = await world.tasks.list_page(ADA, 4, None)
     assert (len(tasks), following) == (4, None)
 
 
 async def test_a_new_task_does_not_disturb_a_walk(world: World) -> None:
     ids = await create_apart(world, 5)
-    _, following = await world.tasks.list_page("ada", 2, None)
+    _, following = await world.tasks.list_page(ADA, 2, None)
     await world.create()
-    tasks, _ = await world.tasks.list_page("ada", 10, following)
+    tasks, _ = await world.tasks.list_page(ADA, 10, following)
     assert [task.id for task in tasks] == ids[2:]
 
 
 async def test_a_position_whose_task_is_gone_still_serves(world: World) -> None:  # F8
     ids = await create_in_one_millisecond(world, 5)
-    _, following = await world.tasks.list_page("ada", 2, None)
+    _, following = await world.tasks.list_page(ADA, 2, None)
     await world.expire(ids[1])
     await world.runs.sweep()
-    tasks, _ = await world.tasks.list_page("ada", 10, following)
+    tasks, _ = await world.tasks.list_page(ADA, 10, following)
     assert [task.id for task in tasks] == ids[2:]
 
 
 async def test_a_position_that_never_was_serves_too(world: World) -> None:
     ids = await create_apart(world, 3)
-    tasks, _ = await world.tasks.list_page("ada", 10, Position(1_700_000_000_001, "0-" + "0" * 32))
+    tasks, _ = await world.tasks.list_page(ADA, 10, Position(1_700_000_000_001, "0-" + "0" * 32))
     assert [task.id for task in tasks] == ids[2:]
-    tasks, _ = await world.tasks.list_page("ada", 10, Position(0, new_task_id()))
+    tasks, _ = await world.tasks.list_page(ADA, 10, Position(0, new_task_id()))
     assert tasks == []
 
 
@@ -112,9 +112,9 @@ async def test_expired_tasks_are_left_out_and_pages_stay_full(world: World) -> N
     ids = await create_apart(world, 12)
     for task_id in (*ids[:5], ids[7], ids[11]):
         await world.forget(task_id)
-    tasks, following = await world.tasks.list_page("ada", 3, None)
+    tasks, following = await world.tasks.list_page(ADA, 3, None)
     assert [task.id for task in tasks] == [ids[5], ids[6], ids[8]]
-    tasks, following = await world.tasks.list_page("ada", 3, following)
+    tasks, following = await world.tasks.list_page(ADA, 3, following)
     assert [task.id for task in tasks] == [ids[9], ids[10]]
     assert following is None
 
@@ -122,7 +122,7 @@ async def test_expired_tasks_are_left_out_and_pages_stay_full(world: World) -> N
 async def test_expired_tasks_leave_the_index_when_they_are_met(world: World) -> None:
     ids = await create_apart(world, 4)
     await world.forget(ids[1])
-    await world.tasks.list_page("ada", 10, None)
+    await world.tasks.list_page(ADA, 10, None)
     assert sorted(await world.members(world.keys.owner("ada"))) == sorted([ids[0], *ids[2:]])
 
 
@@ -131,7 +131,7 @@ async def test_ten_thousand_expired_tasks_that_nobody_swept(world: World) -> Non
     there = await world.create()
     gone = {new_task_id(): 1 for _ in range(10_000)}
     await world.redis.zadd(world.keys.owner("ada"), gone)
-    tasks, following = await world.tasks.list_page("ada", 10, None)
+    tasks, following = await world.tasks.list_page(ADA, 10, None)
     assert [task.id for task in tasks] == [there]
     assert following is None
     assert await world.redis.zcard(world.keys.owner("ada")) == 1
@@ -145,13 +145,13 @@ async def test_a_walk_finds_what_stays_while_tasks_come_and_go(world: World, see
     found: list[str] = []
     after: Position | None = None
     while True:
-        tasks, after = await world.tasks.list_page("ada", 3, after)
+        tasks, after = await world.tasks.list_page(ADA, 3, after)
         found += [task.id for task in tasks]
         if after is None:
             break
         if passing and random.random() < 0.7:
             leaving = passing.pop()
-            await (world.forget(leaving) if random.random() < 0.5 else world.tasks.cancel(leaving, "ada", ""))
+            await (world.forget(leaving) if random.random() < 0.5 else world.tasks.cancel(ADA, leaving, ""))
         await world.create()
     assert len(found) == len(set(found))
     assert staying <= set(found)
@@ -167,5 +167,5 @@ async def test_tasks_of_others_and_plain_calls_are_not_listed(world: World) -> N
 async def test_ended_tasks_are_listed_until_they_expire(world: World) -> None:
     run = await world.start()
     await finish(world, run)
-    tasks, _ = await world.tasks.list_page("ada", 10, None)
+    tasks, _ = await world.tasks.list_page(ADA, 10, None)
     assert [(task.id, task.status) for task in tasks] == [(run.task_id, "completed")]

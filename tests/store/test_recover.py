@@ -4,7 +4,7 @@ import pytest
 
 from receiver.protocol.errors import WorkerLost
 from receiver.protocol.outcome import Outcome
-from tests.store.world import LEASE, World, finish, share
+from tests.store.world import ADA, LEASE, World, finish, share
 
 # A lost worker
 
@@ -26,10 +26,10 @@ async def test_a_task_goes_back_to_its_old_place(world: World) -> None:
 
 async def test_a_recovery_is_no_change_to_requestors(world: World) -> None:
     run = await world.start()
-    before = await world.tasks.get(run.task_id, "ada")
+    before = await world.tasks.get(ADA, run.task_id)
     await world.lose_lease(run.task_id)
     await world.recover()
-    assert await world.tasks.get(run.task_id, "ada") == before
+    assert await world.tasks.get(ADA, run.task_id) == before
 
 
 async def test_a_place_under_the_cap_is_free_again(world: World) -> None:
@@ -57,13 +57,41 @@ async def test_a_task_whose_attempts_are_spent_fails(world: World, attempts: int
         verdicts = await world.recover()
     assert verdicts == {run.task_id: "failed"}
     expected = Outcome.of_error(WorkerLost(attempts))
-    task = await world.tasks.get(run.task_id, "ada")
-    progress = await world.tasks.get_progress(run.task_id, "ada")
+    task = await world.tasks.get(ADA, run.task_id)
+    progress = await world.tasks.get_progress(ADA, run.task_id)
     assert (task.status, task.status_message) == ("failed", expected.diagnosis)
     assert (progress.outcome, progress.payload) == ("error", expected.payload)
     assert await world.claim("w2") == []
     assert await world.members(world.keys.active("ada")) == []
     assert not await world.redis.exists(world.keys.arq_job(run.task_id))
+
+
+async def test_only_attempts_that_were_lost_count_as_lost(world: World) -> None:
+    run = await world.start(max_attempts=4)
+    await world.runs.requeue(run.task_id, run.run, "retry")
+    await world.claim_one()
+    await world.lose_lease(run.task_id)
+    handed_back = await world.claim_one("w2")
+    await world.runs.requeue(run.task_id, handed_back.run, "handed_back")
+    await world.claim_one("w3")
+    await world.lose_lease(run.task_id)
+    await world.recover()
+    recovered = await world.claim_one("w4")
+    assert (recovered.run, recovered.attempt) == (5, 4)
+    await world.lose_lease(run.task_id)
+    assert await world.recover() == {run.task_id: "failed"}
+    assert (await world.tasks.get_progress(ADA, run.task_id)).payload == Outcome.of_error(WorkerLost(3)).payload
+
+
+async def test_a_worker_that_came_back_in_time_was_not_lost(world: World) -> None:
+    run = await world.start(max_attempts=2)
+    await world.lose_lease(run.task_id)
+    await world.recover()
+    world.beat(run)
+    await world.redis.hset(world.keys.task(run.task_id), "max_attempts", 1)
+    await world.lose_lease(run.task_id)
+    assert await world.recover() == {run.task_id: "failed"}
+    assert (await world.tasks.get(ADA, run.task_id)).status_message == "The worker was lost once"
 
 
 async def test_waiters_hear_of_a_task_that_failed(world: World) -> None:
@@ -91,7 +119,7 @@ async def test_sent_again_when_its_reply_was_lost(world: World) -> None:
         assert await lossy.runs.recover() == {}
     assert await world.ready() == [lost.task_id]
     assert (await world.claim_one("w2")).attempt == 2
-    assert (await world.tasks.get(spent.task_id, "ada")).status == "failed"
+    assert (await world.tasks.get(ADA, spent.task_id)).status == "failed"
 
 
 async def test_two_recoverers_share_the_work(world: World) -> None:  # F49

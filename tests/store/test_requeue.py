@@ -3,7 +3,7 @@
 import pytest
 
 from receiver.store.runs import Verdict
-from tests.store.world import World, finish
+from tests.store.world import ADA, World, finish
 
 
 async def test_a_run_that_is_handed_back_stands_where_it_stood(world: World) -> None:
@@ -122,5 +122,5 @@ async def test_a_lost_run_that_hands_back_was_not_lost(world: World) -> None:
 async def test_a_task_that_waits_for_its_time_can_be_cancelled(world: World) -> None:
     run = await world.start()
     await world.runs.requeue(run.task_id, run.run, "retry", 30_000)
-    await world.tasks.cancel(run.task_id, "ada", "")
+    await world.tasks.cancel(ADA, run.task_id, "")
     assert await world.members(world.keys.later()) == []

@@ -34,7 +34,7 @@ def test_flags_stand_in_the_first_line_or_nowhere(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_only_what_adds_to_the_store_is_refused_when_it_is_full(name: str) -> None:
     flags = load(name).source.partition("\n")[0]
-    if name in {"create", "report"}:
+    if name in {"create", "report", "ask"}:
         assert "allow-oom" not in flags
     else:
         assert re.fullmatch(r"#!lua flags=(allow-oom|no-writes)", flags)
@@ -50,5 +50,17 @@ def test_a_script_says_what_it_takes_and_returns(name: str) -> None:
 
 def test_scripts_can_be_written_for_luacheck(tmp_path: Path) -> None:
     write_all(tmp_path / "lua")
-    assert {file.stem for file in (tmp_path / "lua").iterdir()} == set(NAMES)
+    written = {file.name for file in (tmp_path / "lua").iterdir()}
+    assert written == {f"{name}{ending}" for name in NAMES for ending in (".lua", ".admitted.lua")}
     assert (tmp_path / "lua" / "claim.lua").read_text() == load("claim", with_flags=False).source
+    admitted = load("cancel", with_flags=False, admitted=True).source
+    assert (tmp_path / "lua" / "cancel.admitted.lua").read_text() == admitted
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_script_that_admits_may_write_where_it_only_read(name: str) -> None:
+    flags = load(name).source.startswith("#!lua flags=")
+    admitted = load(name, admitted=True).source
+    assert admitted.startswith("#!lua flags=allow-oom\n") == flags
+    assert "check_rate" in admitted
+    assert "check_rate" not in load(name).source

@@ -4,67 +4,51 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import Any, Self
 
-import pytest
-from fakeredis import FakeAsyncRedis, FakeRedis, FakeServer
 from redis import Redis as BlockingRedis
 from redis.exceptions import ConnectionError
 
 from receiver.protocol.outcome import Outcome
 from receiver.protocol.task_id import new_task_id
+from receiver.store.admission import ANY_RATE, Admission, RateLimit
 from receiver.store.client import Client, connect
+from receiver.store.inputs import InputStore
 from receiver.store.keys import Keys
 from receiver.store.record import ClaimedRun, Kind
 from receiver.store.runs import QueueShare, RunStore, Slots, Verdict
-from receiver.store.scripts import Argument, load, names
+from receiver.store.scripts import Argument
+from receiver.store.sessions import SessionStore
+from receiver.store.streams import StreamStore
 from receiver.store.tasks import NewTask, TaskStore
 from receiver.store.workers import WorkerStore
 from tests.proxy import Proxy
-from tests.servers import Server
+from tests.store.backends import Backend, TwiceClient
 
 LEASE = 10_000
 TTL = 60_000
 TASK_LIMIT = 1_000
 QUEUE_LIMIT = 2_000
+SESSION_IDLE = 1_800_000
+SESSION_CAP = 1_000
+STREAM_LEASE = 30_000
+
+
+def by(
+    owner: str, session: str = "", *, operation: str = "", requestor: str = "", limit: RateLimit = ANY_RATE
+) -> Admission:
+    """A request of ``owner``."""
+    return Admission(owner, session, requestor or owner, operation, SESSION_IDLE, limit)
+
+
+ADA, BOB = by("ada"), by("bob")
 
 DONE = Outcome.of_result({"content": [{"type": "text", "text": "done"}]})
 FAILED = Outcome.of_result({"content": [{"type": "text", "text": "no"}], "isError": True})
 
-BACKENDS = ("fakeredis", "valkey", "redis")
-on_real_servers = pytest.mark.parametrize("backend", ["valkey", "redis"], indirect=True)
-
-
-@dataclass(frozen=True)
-class Backend:
-    """What holds the keys: ``server`` for a real one, None for fakeredis."""
-
-    name: str
-    server: Server | None
-
-    def connect(self) -> tuple[Any, Any]:
-        """A client for the event loop and a blocking one, on the same empty keyspace."""
-        if self.server is None:
-            fake = FakeServer()
-            return FakeAsyncRedis(server=fake), FakeRedis(server=fake)
-        blocking = BlockingRedis.from_url(self.server.url)
-        blocking.flushall()
-        for name in names():
-            blocking.script_load(load(name).source)
-        return connect(self.server.url), blocking
-
-
-class TwiceClient(Client):
-    """Evaluates everything twice, as if each first reply were lost; for where there is no connection to cut."""
-
-    async def evaluate(self, name: str, *arguments: Argument) -> Any:
-        await super().evaluate(name, *arguments)
-        return await super().evaluate(name, *arguments)
-
 
 class World:
-    """Three stores over one connection.  ``redis`` and ``blocking`` are Any: redis-py's annotations fit neither."""
+    """All stores over one connection.  ``redis`` and ``blocking`` are Any: redis-py's annotations fit neither."""
 
     def __init__(self, backend: Backend, redis: Any, blocking: Any, client: Client) -> None:
         self.backend = backend
@@ -75,6 +59,9 @@ class World:
         self.with_flags = backend.server is not None
         self.tasks = TaskStore(client, task_limit=TASK_LIMIT, queue_limit=QUEUE_LIMIT)
         self.runs = RunStore(client, lease=LEASE)
+        self.sessions = SessionStore(client, idle=SESSION_IDLE, cap=SESSION_CAP)
+        self.streams = StreamStore(client, lease=STREAM_LEASE, session_idle=SESSION_IDLE)
+        self.inputs = InputStore(client)
         self.beats = WorkerStore(blocking, self.keys, lease=LEASE, with_flags=self.with_flags)
         self._claims: Counter[str] = Counter()
 
@@ -107,19 +94,10 @@ class World:
 
     # Calls, in short
 
-    async def create(
-        self,
-        owner: str = "ada",
-        *,
-        queue: str = "default",
-        kind: Kind = "task",
-        ttl: int = TTL,
-        max_attempts: int = 3,
-        task_id: str | None = None,
-    ) -> str:
-        """Creates a task, and returns its id."""
-        new = new_task(owner, queue=queue, kind=kind, ttl=ttl, max_attempts=max_attempts, task_id=task_id)
-        await self.tasks.create(new)
+    async def create(self, owner: str = "ada", **options: Any) -> str:
+        """Creates a task, as ``new_task`` makes it, and returns its id."""
+        new = new_task(owner, **options)
+        await self.tasks.create(by(owner), new)
         return new.id
 
     async def claim(
@@ -270,6 +248,8 @@ def _read_all(redis: Any, type_: str, key: bytes) -> None:
         redis.zrange(key, 0, -1, withscores=True)
     elif type_ == "list":
         redis.lrange(key, 0, -1)
+    elif type_ == "stream":
+        redis.xrange(key)
     else:
         {"hash": redis.hgetall, "set": redis.smembers, "string": redis.get}[type_](key)
 
@@ -292,11 +272,13 @@ def new_task(
     kind: Kind = "task",
     ttl: int = TTL,
     max_attempts: int = 3,
-    task_id: str | None = None,
+    session: str = "",
+    request: bytes = b"",
 ) -> NewTask:
     """What there is to know about a task before it exists."""
     fields: dict[str, Argument] = {"tool": "draw", "poll_interval": 1000, "max_attempts": max_attempts}
-    return NewTask(task_id or new_task_id(), owner, queue, kind, ttl, b"job", fields)
+    fields |= {name: value for name, value in (("session", session), ("request", request)) if value}
+    return NewTask(new_task_id(), owner, queue, kind, ttl, b"job", fields)
 
 
 def share(*queues: str, cap: int | None = None) -> list[QueueShare]:

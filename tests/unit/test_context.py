@@ -1,10 +1,14 @@
 import asyncio
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
 from receiver.context import Context, SyncContext
 from receiver.principal import ANONYMOUS, Principal
+from receiver.protocol.elicitation import Elicited
+from receiver.protocol.loglevel import LogLevel
 
 
 class Recording(Context):
@@ -31,10 +35,24 @@ class Recording(Context):
     async def status(self, message: str) -> None:
         self.told.append(("status", message))
 
-    async def log(self, level: str, data: Any) -> None:
+    async def log(self, level: LogLevel, data: Any) -> None:
         if level not in ("info",):
             raise ValueError(level)
         self.told.append(("log", level, data))
+
+    async def elicit(self, message: str, form: type[BaseModel] | Mapping[str, Any]) -> Elicited:
+        self.told.append(("elicit", message, form))
+        return Elicited("accept", {"pages": 3})
+
+    async def elicit_url(self, message: str, url: str) -> Elicited:
+        self.told.append(("elicit_url", message, url))
+        return Elicited("decline")
+
+    async def sample(
+        self, messages: str | Sequence[Mapping[str, Any]], max_tokens: int, **params: Any
+    ) -> dict[str, Any]:
+        self.told.append(("sample", messages, max_tokens, params))
+        return {"model": "a model"}
 
 
 async def test_a_plain_function_in_a_thread_does_what_an_async_one_does() -> None:
@@ -46,6 +64,9 @@ async def test_a_plain_function_in_a_thread_does_what_an_async_one_does() -> Non
         sync.progress(2, total=3, message="half")
         sync.status("nearly")
         sync.log("info", {"n": 1})
+        assert sync.elicit("How many?", {"type": "object"}) == Elicited("accept", {"pages": 3})
+        assert sync.elicit_url("Here?", "https://a.example/") == Elicited("decline")
+        assert sync.sample("Write", 10, temperature=0) == {"model": "a model"}
 
     await asyncio.to_thread(work)
     assert context.told == [
@@ -53,6 +74,9 @@ async def test_a_plain_function_in_a_thread_does_what_an_async_one_does() -> Non
         ("progress", 2, 3, "half"),
         ("status", "nearly"),
         ("log", "info", {"n": 1}),
+        ("elicit", "How many?", {"type": "object"}),
+        ("elicit_url", "Here?", "https://a.example/"),
+        ("sample", "Write", 10, {"temperature": 0}),
     ]
 
 

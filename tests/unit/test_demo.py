@@ -3,16 +3,20 @@
 import hashlib
 import os
 import tarfile
+from collections.abc import Coroutine
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn, TypeVar
 
 import pytest
 
 from ops.demo import app, archive_folder, count_words, failing_job, greet, slow_compute
 from ops.demo.archive import list_files, pack
 from receiver import Context, ToolError
-from receiver.context import LogLevel, SyncContext
+from receiver.context import SyncContext
 from receiver.principal import ANONYMOUS
+from receiver.protocol.loglevel import LogLevel
+
+T = TypeVar("T")
 
 
 class Watched(Context):
@@ -41,10 +45,21 @@ class Watched(Context):
 
     async def log(self, level: LogLevel, data: Any) -> None: ...
 
+    async def elicit(self, message: str, form: Any) -> NoReturn:
+        raise NotImplementedError
+
+    async def elicit_url(self, message: str, url: str) -> NoReturn:
+        raise NotImplementedError
+
+    async def sample(self, messages: Any, max_tokens: int, **params: Any) -> NoReturn:
+        raise NotImplementedError
+
     @staticmethod
-    def _finish(work: Any) -> None:
-        with pytest.raises(StopIteration):
+    def _finish(work: Coroutine[Any, Any, T]) -> T:
+        with pytest.raises(StopIteration) as ended:
             work.send(None)
+        result: T = ended.value.value
+        return result
 
 
 @pytest.fixture

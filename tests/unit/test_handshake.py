@@ -1,7 +1,7 @@
 import json
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, ClassVar
 
 import orjson
 import pytest
@@ -11,8 +11,13 @@ from mcp import types
 
 from receiver.protocol.handshake import (
     IMMEDIATE_RESPONSE,
+    LATEST,
     PROTOCOL_VERSION,
     RELATED_TASK,
+    REVISIONS,
+    SUPPORTED_VERSIONS,
+    Revision,
+    adapt_result,
     negotiate_version,
     render_created,
     render_flat_task,
@@ -20,6 +25,7 @@ from receiver.protocol.handshake import (
     render_task,
     render_task_list,
     render_time,
+    render_tool,
     server_capabilities,
     splice_related_task,
 )
@@ -62,26 +68,102 @@ RESULTS = st.fixed_dictionaries({}, optional={"content": JSON, "structuredConten
 
 
 class TestVersion:
-    def test_a_supported_one_is_echoed(self) -> None:  # L-01
-        assert negotiate_version("2025-11-25") == "2025-11-25"
+    def test_the_newest_comes_first(self) -> None:
+        assert SUPPORTED_VERSIONS == ("2025-11-25", "2025-06-18", "2025-03-26")
+        assert PROTOCOL_VERSION == LATEST.version == SUPPORTED_VERSIONS[0]
+
+    @pytest.mark.parametrize("version", SUPPORTED_VERSIONS)
+    def test_a_supported_one_is_echoed(self, version: str) -> None:  # L-01
+        assert negotiate_version(version) == version
+        assert REVISIONS[version].version == version
 
     @pytest.mark.parametrize("asked", ["2099-01-01", "2024-11-05", "", None, 20251125, ["2025-11-25"]])
     def test_any_other_gets_the_latest(self, asked: Any) -> None:  # L-01
         assert negotiate_version(asked) == PROTOCOL_VERSION
 
 
+FEATURES = [field.name for field in fields(Revision) if field.name != "version"]
+TOOL = {
+    "name": "greet",
+    "title": "Greet",
+    "description": "Greets.",
+    "inputSchema": {"type": "object", "properties": {"title": {"type": "string"}}},
+    "outputSchema": {"type": "object"},
+    "annotations": {"title": "Greet", "readOnlyHint": True},
+    "execution": {"taskSupport": "optional"},
+    "icons": [{"src": "https://acme.example/i.png"}],
+}
+
+
+class TestRevision:
+    def test_what_each_one_has(self) -> None:
+        june = ["structured_output", "titles", "elicitation", "resource_links"]
+        assert {version: features(version) for version in SUPPORTED_VERSIONS} == {
+            "2025-11-25": FEATURES,
+            "2025-06-18": june,
+            "2025-03-26": [],
+        }
+
+    def test_a_tool_in_the_latest_is_whole(self) -> None:  # T-103
+        assert render_tool(TOOL, LATEST) == TOOL
+
+    def test_a_tool_without_tasks_and_icons(self) -> None:  # T-26
+        assert render_tool(TOOL, REVISIONS["2025-06-18"]) == without(TOOL, "execution", "icons")
+
+    def test_a_tool_of_the_oldest(self) -> None:
+        rendered = render_tool(TOOL, REVISIONS["2025-03-26"])
+        assert rendered == without(TOOL, "execution", "icons", "outputSchema", "title")
+
+
+def features(version: str) -> list[str]:
+    return [name for name in FEATURES if getattr(REVISIONS[version], name)]
+
+
+def without(definition: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in definition.items() if name not in names}
+
+
+class TestAdaptedResult:
+    LINK: ClassVar = {"type": "resource_link", "uri": "file:///a.csv", "name": "a.csv"}
+    TEXT: ClassVar = {"type": "text", "text": '"resource_link"'}
+
+    def encode(self, *content: dict[str, Any]) -> bytes:
+        return Outcome.of_result({"content": content, "_meta": {"a": 1}, "isError": False}).payload
+
+    @pytest.mark.parametrize("version", ["2025-11-25", "2025-06-18"])
+    def test_links_stay(self, version: str) -> None:
+        payload = self.encode(self.LINK)
+        assert adapt_result(payload, REVISIONS[version]) is payload
+
+    @pytest.mark.parametrize(
+        ("link", "text"), [(LINK, "a.csv: file:///a.csv"), (LINK | {"title": "Table"}, "Table: file:///a.csv")]
+    )
+    def test_links_become_text(self, link: dict[str, Any], text: str) -> None:
+        adapted = adapt_result(self.encode(self.TEXT, link), REVISIONS["2025-03-26"])
+        assert adapted == self.encode(self.TEXT, {"type": "text", "text": text})
+
+    def test_results_without_links_stay(self) -> None:
+        payload = self.encode({"type": "text", "text": "a resource_link"})
+        assert adapt_result(payload, REVISIONS["2025-03-26"]) is payload
+
+
 class TestInitialize:
     def test_capabilities(self) -> None:  # T-01, T-04, T-06, T-104
-        assert server_capabilities(tasks_list=False) == {
+        assert server_capabilities(LATEST, tasks_list=False) == {
+            "logging": {},
             "tools": {},
             "tasks": {"cancel": {}, "requests": {"tools": {"call": {}}}},
         }
 
     def test_list_is_declared_only_where_requestors_are_known(self) -> None:  # T-05, T-88
-        assert server_capabilities(tasks_list=True)["tasks"]["list"] == {}
+        assert server_capabilities(LATEST, tasks_list=True)["tasks"]["list"] == {}
+
+    @pytest.mark.parametrize("version", ["2025-06-18", "2025-03-26"])
+    def test_older_revisions_know_no_tasks(self, version: str) -> None:  # T-26
+        assert server_capabilities(REVISIONS[version], tasks_list=True) == {"logging": {}, "tools": {}}
 
     def test_least(self) -> None:
-        rendered = render_initialize(protocol_version="2025-11-25", capabilities={}, name="acme", version="1.0")
+        rendered = render_initialize(revision=LATEST, capabilities={}, name="acme", version="1.0")
         assert json.loads(rendered) == {
             "protocolVersion": "2025-11-25",
             "capabilities": {},
@@ -90,8 +172,8 @@ class TestInitialize:
 
     def test_most(self) -> None:
         rendered = render_initialize(
-            protocol_version="2025-11-25",
-            capabilities=server_capabilities(tasks_list=True),
+            revision=LATEST,
+            capabilities=server_capabilities(LATEST, tasks_list=True),
             name="acme",
             version="1.0",
             title="Acme",
@@ -101,6 +183,13 @@ class TestInitialize:
         assert (result.serverInfo.title, result.instructions) == ("Acme", "Call greet first.")
         assert result.capabilities.tasks is not None
         assert result.capabilities.tasks.list is not None
+
+    @pytest.mark.parametrize(("version", "titled"), [("2025-06-18", True), ("2025-03-26", False)])
+    def test_older_revisions(self, version: str, titled: bool) -> None:
+        result = json.loads(
+            render_initialize(revision=REVISIONS[version], capabilities={}, name="acme", version="1", title="Acme")
+        )
+        assert (result["protocolVersion"], "title" in result["serverInfo"]) == (version, titled)
 
 
 class TestTask:

@@ -1,4 +1,8 @@
+import gc
 import json
+import sys
+import tracemalloc
+from collections.abc import Callable
 from typing import Any
 
 import orjson
@@ -41,6 +45,94 @@ FRAMES = st.fixed_dictionaries(
         "error": VALUES,
     },
 )
+
+# JSON texts as a hostile hand would write them: names repeated, some in disguise, and colons of every kind.
+STRINGS = st.lists(
+    st.sampled_from(
+        [":", r"\u003a", r"\u003A", r"\\", r"\"", "u003a", "a", r"\u0061", "é", r"\n", r"\ud83d\ude00", "{"]
+    ),
+    max_size=4,
+).map(lambda parts: '"' + "".join(parts) + '"')
+SPACES = st.sampled_from(["", "", " ", "\n\t"])
+MEMBERS = st.tuples(STRINGS | st.sampled_from(['"a"', r'"\u0061"']), SPACES, SPACES)
+
+
+def write_object(members: list[tuple[tuple[str, str, str], str]]) -> str:
+    return "{" + ",".join(f"{name}{before}:{after}{value}" for (name, before, after), value in members) + "}"
+
+
+TEXTS = st.recursive(
+    STRINGS | st.sampled_from(["0", "-1.5e3", "true", "null", "[]", "{ }"]),
+    lambda inner: (
+        st.lists(inner, max_size=3).map(lambda items: "[" + ", ".join(items) + "]")
+        | st.lists(st.tuples(MEMBERS, inner), max_size=4).map(write_object)
+    ),
+    max_leaves=10,
+)
+
+
+def repeat(unit: str) -> Callable[[int], bytes]:
+    return lambda size: f'{{"a":[{",".join([unit] * (size // (len(unit) + 1)))}]}}'.encode()
+
+
+def name_many(size: int) -> bytes:
+    return b'{"a":{%b}}' % b",".join(b'"%06x":0' % number for number in range(size // 11))
+
+
+HOSTILE = [
+    *map(
+        repeat,
+        ["[]", "{}", '""', '"::"', r'"\u003a"', r'"\\"', r'"\"["', '"[{"', "1e15", "0", '{"":0}', "NaN", r'"\ud800"'],
+    ),
+    *map(repeat, ['{"b":0,"b":0}', "[" * 200 + "]" * 200, "[" * 2000, "9" * 1000, '"' + "{" * 1000 + '"']),
+    name_many,
+]
+
+
+class Repeated(Exception):
+    """An object has two members of the same name."""
+
+
+def build_without_repeats(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(dict(members)) < len(members):
+        raise Repeated
+    return dict(members)
+
+
+def parse_anyhow(body: bytes) -> None:
+    try:
+        parse(body)
+    except ReceiverError:
+        return
+
+
+def count_calls(body: bytes) -> int:
+    """How many functions parse calls, those written in C among them."""
+    calls = 0
+
+    def count(frame: object, event: str, function: object) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    gc.disable()  # hypothesis counts collections, in a function of its own
+    sys.setprofile(count)
+    try:
+        parse_anyhow(body)
+    finally:
+        sys.setprofile(None)
+        gc.enable()
+    return calls
+
+
+def trace(body: bytes) -> tuple[int, int]:
+    """How many bytes parse takes at most, and how many it keeps."""
+    tracemalloc.start()
+    try:
+        parse_anyhow(body)
+        kept, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    return peak, kept
 
 
 def encode(**members: Any) -> bytes:
@@ -176,6 +268,9 @@ class TestUnreadableBodies:
             pytest.param(b'{"a":"\xff"}', id="invalid UTF-8"),
             pytest.param(b'{"a":"\xed\xa0\x80"}', id="surrogate as UTF-8"),
             pytest.param(b'{"a":"\\ud800"}', id="lone surrogate"),
+            pytest.param(b'{"\\uDFFF":1}', id="lone surrogate in a name"),
+            pytest.param(b'{"a":"\\udc00\\ud800"}', id="surrogates in the wrong order"),
+            pytest.param(b'{"a":"\\x"}', id="unknown escape"),
             pytest.param(b'{"a":"\x01"}', id="control character"),
             pytest.param(b"\xef\xbb\xbf{}", id="byte order mark"),
             pytest.param('{"a":1}'.encode("utf-16"), id="UTF-16"),
@@ -225,6 +320,70 @@ class TestDepth:
                 parse(orjson.dumps(frame))
         else:
             assert parse_request(orjson.dumps(frame)).params == frame["params"]
+
+
+class TestRepeatedNames:
+    @pytest.mark.parametrize(
+        "body",
+        [
+            '{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/call"}',
+            '{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}',
+            '{"jsonrpc":"2.0","id":1,"method":"ping","params":{"taskId":"a","taskId":"a"}}',
+            '{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":[{},{"b":[{"c":1,"d":2,"c":3}]}]}}',
+            '{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a" : 1, "\\u0061" :2}}',
+            '{"jsonrpc":"2.0","id":1,"method":"ping","params":{"":1,"":2}}',
+            '{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a\\u003a":1,"a:":2}}',
+            '{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":"\\u003a","a":"\\u003A"}}',
+            '{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":"\\\\u003a","a":2}}',
+            '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"requestId":2}}',
+            '{"jsonrpc":"2.0","id":"q","result":{"action":"decline","action":"accept"}}',
+        ],
+    )
+    def test_refused_at_any_depth(self, body: str) -> None:  # F14
+        with pytest.raises(ParseError, match=r"^Parse error: an object has two members of the same name$"):
+            parse(body.encode())
+
+    @pytest.mark.parametrize(
+        "params",
+        [
+            {"a": 1, "A": 2},
+            {"a": {"a": {"a": 1}}, "b": [{"a": 1}, {"a": 1}]},
+            {"é": 1, "e\u0301": 2},
+            {"url": "https://acme.example:80/a:b", ":": ":::", '":"': '\\":{\\"a\\":1'},
+        ],
+    )
+    def test_different_names_are_different(self, params: dict[str, Any]) -> None:
+        for ascii_only in (True, False):
+            frame = {"jsonrpc": "2.0", "id": 1, "method": "x", "params": params}
+            assert parse_request(json.dumps(frame, ensure_ascii=ascii_only).encode()).params == params
+
+    @settings(deadline=None, max_examples=500)
+    @given(TEXTS)
+    def test_found_exactly(self, text: str) -> None:
+        body = f'{{"jsonrpc":"2.0","id":1,"method":"x","params":{{"a":{text}}}}}'.encode()
+        try:
+            value = json.loads(body, object_pairs_hook=build_without_repeats)
+        except Repeated:
+            with pytest.raises(ParseError, match="two members"):
+                parse(body)
+        else:
+            assert parse_request(body).params == value["params"]
+
+
+class TestHostileBodies:
+    """Work and memory in proportion to the body: no clock is needed to see it."""
+
+    @pytest.mark.parametrize("fill", HOSTILE)
+    def test_as_many_calls_whatever_the_size(self, fill: Callable[[int], bytes]) -> None:  # F16
+        assert count_calls(fill(8_000)) == count_calls(fill(400_000))
+
+    @pytest.mark.parametrize("fill", HOSTILE)
+    def test_memory_follows_the_size_and_none_is_kept(self, fill: Callable[[int], bytes]) -> None:  # F16
+        parse_anyhow(fill(2_000))
+        small, large = fill(50_000), fill(400_000)
+        (small_peak, _), (large_peak, kept) = trace(small), trace(large)
+        assert large_peak <= 1.5 * small_peak * len(large) / len(small)
+        assert kept < 150_000  # the cache of names that orjson keeps, and free lists of Python
 
 
 class TestAnyBody:

@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from ops.listener import open_listener, url_of
+from ops.listener import is_loopback, open_listener, url_of
 from receiver.protocol.errors import StartupError
 
 
@@ -42,3 +42,21 @@ def test_the_url_is_one_to_connect_to(host: str, shown: str) -> None:
         pytest.skip("no IPv6 here")
     with open_listener(host, 0) as listener:
         assert url_of(listener) == f"http://{shown}:{listener.getsockname()[1]}"
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [
+        ("127.0.0.1", True),
+        ("127.0.0.2", True),
+        ("localhost", True),
+        ("::1", True),
+        ("0.0.0.0", False),  # noqa: S104 - that is the case
+        ("::", False),
+    ],
+)
+def test_whether_only_this_machine_can_connect(host: str, expected: bool) -> None:
+    if ":" in host and not socket.has_dualstack_ipv6():
+        pytest.skip("no IPv6 here")
+    with open_listener(host, 0) as listener:
+        assert is_loopback(listener) is expected

@@ -69,7 +69,8 @@ class Scene:
         self.stage = stage
         self.app = Receiver("scene")
         self.threads = Threads(lambda: None)
-        self.runner = Runner(self.app, stage.kit.runs, stage.settings(**settings), self.threads, state="the state")
+        kit, chosen = stage.kit, stage.settings(**settings)
+        self.runner = Runner(self.app, kit.runs, kit.inputs, chosen, self.threads, state="the state")
 
     async def claim(self, tool: str, **options: Any) -> ActiveRun:
         """A run of a new task of the tool."""

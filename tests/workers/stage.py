@@ -18,8 +18,9 @@ from receiver.protocol.task_id import new_task_id
 from receiver.queue import encode_job
 from receiver.receiver import Receiver
 from receiver.settings import Settings
+from receiver.store.admission import Admission, RateLimit
 from receiver.store.client import connect
-from receiver.store.record import Kind
+from receiver.store.record import OUTCOME_FIELDS, Kind, to_progress
 from receiver.store.runs import Slots
 from receiver.store.scripts import Argument
 from receiver.store.tasks import NewTask
@@ -31,6 +32,7 @@ from workers.worker import ReceiverWorker
 
 LOOK_SECONDS = 0.005
 TTL = 600_000
+REQUEST = Admission(ANONYMOUS.owner, "", "", "", 0, RateLimit(0, 1))  # of no session, and without a limit
 
 
 @dataclass(frozen=True)
@@ -119,26 +121,30 @@ class Stage:
         written = {name: value for name, value in fields.items() if value is not None}
         task_id = new_task_id()
         new = NewTask(task_id, ANONYMOUS.owner, queue, kind, ttl, encode_job(task_id), written)
-        await self.kit.tasks.create(new)
+        await self.kit.tasks.create(REQUEST, new)
         return task_id
 
-    async def outcome(self, task_id: str, kind: Kind = "task") -> Outcome:
+    async def outcome(self, task_id: str) -> Outcome:
         """How the task ends, once it does."""
         if not self._is_listening:
             self._is_listening = True
             self._hub.start()
         async with self._hub.watch(task_id) as watch:
-            while not is_terminal((end := await self.kit.tasks.get_progress(task_id, ANONYMOUS.owner, kind)).status):
+            while not is_terminal((end := to_progress(0, await self._read(task_id, *OUTCOME_FIELDS))).status):
                 await watch.wait()
         return Outcome(end.status, end.outcome, None if end.payload is None else orjson.loads(end.payload))
 
     async def call(self, app: Receiver, tool: str, **options: Any) -> Outcome:
         """Creates a task and waits for its end."""
-        return await self.outcome(await self.create(app, tool, **options), options.get("kind", "task"))
+        return await self.outcome(await self.create(app, tool, **options))
 
     async def cancel(self, task_id: str) -> None:
         """Cancels a task."""
-        await self.kit.tasks.cancel(task_id, ANONYMOUS.owner, "no longer wanted")
+        await self.kit.tasks.cancel(REQUEST, task_id, "no longer wanted")
+
+    async def _read(self, task_id: str, *fields: str) -> list[bytes | None]:
+        found: list[bytes | None] = await self.redis.hmget(self.keys.task(task_id), fields)
+        return found
 
     async def record(self, task_id: str) -> dict[str, str]:
         """All fields of a task."""

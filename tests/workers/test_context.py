@@ -1,27 +1,42 @@
 import asyncio
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
+import orjson
 import pytest
 
-from receiver.context import LogLevel
 from receiver.principal import Principal
+from receiver.protocol.errors import ToolError
+from receiver.protocol.handshake import RELATED_TASK
+from receiver.protocol.loglevel import LogLevel, rank_of
 from receiver.protocol.outcome import DIAGNOSIS_LENGTH
+from receiver.store.client import Client, connect
+from receiver.store.inputs import InputStore
+from receiver.store.keys import Keys
+from receiver.store.runs import Notice
 from receiver.store.scripts import Argument
 from tests.workers.claims import ID, new_run
 from tests.workers.stage import Logs
 from workers.context import RunContext
+from workers.progress import MOST_WAITING, Progress
+from workers.questions import Questions
 from workers.reporter import Reporter
 
 ADA = Principal("ada")
+OF_TASK = {RELATED_TASK: {"taskId": ID}}
 
 
 class Written(list[dict[str, Argument]]):
     """A reporter's store; each report of these tests is closed before the next, so that nothing is merged."""
 
-    async def write(self, fields: Mapping[str, Argument]) -> None:
-        self.append(dict(fields))
+    def __init__(self) -> None:
+        self.notices: list[Notice] = []
+
+    async def write(self, fields: Mapping[str, Argument], notices: Sequence[Notice]) -> None:
+        self.notices += notices
+        if fields:
+            self.append(dict(fields))
 
 
 class Desk:
@@ -31,12 +46,20 @@ class Desk:
         self.run = new_run(**fields)
         self.written = Written()
         self.reporter = Reporter(self.written.write)
-        self.context = RunContext(self.run, ADA, {"pool": 1}, self.reporter)
+        claim = self.run.claim
+        progress = Progress(claim, claim.task_id if claim.kind == "task" else None, self.reporter)
+        questions = Questions(InputStore(Client(connect("unix:///nowhere"), Keys())), self.run)
+        self.context = RunContext(self.run, ADA, {"pool": 1}, self.reporter, progress, questions)
 
     async def close(self) -> dict[str, Argument]:
         """All that was written, each field's last value."""
         await self.reporter.close()
         return {name: value for fields in self.written for name, value in fields.items()}
+
+    async def said(self) -> list[dict[str, Any]]:
+        """All messages for the requestor."""
+        await self.reporter.close()
+        return [orjson.loads(notice.body) for notice in self.written.notices]
 
 
 async def test_a_context_knows_its_run() -> None:
@@ -97,6 +120,43 @@ async def test_progress_is_written_exactly(done: float, written: str) -> None:
     assert await desk.close() == {"progress": written}
 
 
+async def test_progress_is_said_with_the_token_of_the_request() -> None:  # T-60, T-53
+    desk = Desk(progress_token='"a token"')
+    await desk.context.progress(1, total=3, message="page one")
+    await desk.context.progress(1)
+    params = {"progressToken": "a token", "progress": 1, "total": 3, "message": "page one", "_meta": OF_TASK}
+    assert await desk.said() == [{"jsonrpc": "2.0", "method": "notifications/progress", "params": params}]
+
+
+async def test_a_plain_call_s_progress_names_no_task() -> None:
+    desk = Desk(kind="call", progress_token="0")
+    await desk.context.progress(1)
+    (message,) = await desk.said()
+    assert message["params"] == {"progressToken": 0, "progress": 1}
+
+
+async def test_without_a_token_no_progress_is_said() -> None:
+    desk = Desk()
+    await desk.context.progress(1)
+    assert await desk.said() == []
+
+
+async def test_progress_that_comes_too_fast_is_left_out_and_the_last_is_said() -> None:  # L-08
+    desk = Desk(progress_token="7")
+    for done in range(10_000):
+        await desk.context.progress(done)
+    told = [message["params"]["progress"] for message in await desk.said()]
+    assert len(told) <= MOST_WAITING
+    assert told[-1] == 9999
+
+
+async def test_a_message_that_is_no_unicode_is_said_as_well_as_it_can_be() -> None:
+    desk = Desk(progress_token="7")
+    await desk.context.progress(1, message="caf\udce9")
+    assert [message["params"]["message"] for message in await desk.said()] == ["caf?"]
+    assert await desk.close() == {"progress": "1", "progress_message": "caf?"}
+
+
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
 async def test_progress_is_finite(number: float) -> None:
     desk = Desk()
@@ -125,10 +185,38 @@ async def test_a_log_message_goes_to_the_log(level: LogLevel, written: str, logs
     ]
 
 
+async def test_a_log_message_is_said_with_its_rank() -> None:  # L-09, T-53
+    desk = Desk()
+    await desk.context.log("warning", {"pages": [1]})
+    params = {"level": "warning", "logger": "draw", "data": {"pages": [1]}, "_meta": OF_TASK}
+    assert await desk.said() == [{"jsonrpc": "2.0", "method": "notifications/message", "params": params}]
+    assert [notice.rank for notice in desk.written.notices] == [rank_of("warning")]
+
+
 async def test_a_level_that_there_is_not_is_refused() -> None:
     level: Any = "loud"
     with pytest.raises(ValueError, match="loud"):
         await Desk().context.log(level, "boom")
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "missing"),
+    [
+        ({}, "elicitation.form"),
+        ({"elicitation": {"url": {}}}, "elicitation.form"),
+        ({"elicitation": {}}, "elicitation.url"),
+        ({"elicitation": {"form": {}, "url": {}}}, "sampling"),
+    ],
+)
+async def test_only_what_the_client_declared_is_asked(capabilities: Any, missing: str) -> None:  # L-02, E-01
+    context = Desk(capabilities=orjson.dumps(capabilities).decode()).context
+    asking: dict[str, Callable[[], Coroutine[Any, Any, object]]] = {
+        "elicitation.form": lambda: context.elicit("Which?", {"type": "object", "properties": {}}),
+        "elicitation.url": lambda: context.elicit_url("Here?", "https://a.example/"),
+        "sampling": lambda: context.sample("Write", 10),
+    }
+    with pytest.raises(ToolError, match=f"^The client does not support {missing}, which this tool needs$"):
+        await asking[missing]()
 
 
 async def test_a_thread_uses_sync() -> None:

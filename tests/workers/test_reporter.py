@@ -1,13 +1,14 @@
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pytest
 
 import workers.reporter
 from receiver.protocol.errors import Refused
+from receiver.store.runs import Notice
 from receiver.store.scripts import Argument
 from tests.workers.stage import Logs, until
-from workers.reporter import PAUSE_SECONDS, Reporter
+from workers.reporter import MOST_NOTICES, PAUSE_SECONDS, Reporter
 
 
 class Writer:
@@ -15,15 +16,17 @@ class Writer:
 
     def __init__(self) -> None:
         self.written: list[dict[str, Argument]] = []
+        self.said: list[bytes] = []
         self.begun = 0
         self.may_write = asyncio.Event()
         self.may_write.set()
         self.errors: list[Exception] = []
 
-    async def __call__(self, fields: Mapping[str, Argument]) -> None:
+    async def __call__(self, fields: Mapping[str, Argument], notices: Sequence[Notice]) -> None:
         self.begun += 1
         await self.may_write.wait()
         self.written.append(dict(fields))
+        self.said += [notice.body for notice in notices]
         if self.errors:
             raise self.errors.pop(0)
 
@@ -94,6 +97,40 @@ async def test_nothing_is_written_after_the_end() -> None:
     reporter = Reporter(writer)
     await reporter.close()
     reporter.report({"progress": "1"})
+    await asyncio.sleep(0)
+    assert writer.begun == 0
+
+
+async def test_messages_go_out_in_the_order_in_which_they_were_said() -> None:
+    writer = Writer()
+    reporter = Reporter(writer)
+    for number in range(5):
+        reporter.say(Notice(b"%d" % number))
+        await asyncio.sleep(0)
+    reporter.report({"progress": "1"})
+    await reporter.close()
+    assert writer.said == [b"0", b"1", b"2", b"3", b"4"]
+    assert writer.written == [{}, {"progress": "1"}]
+
+
+async def test_of_too_many_messages_the_newest_of_each_kind_are_kept() -> None:  # L-08, L-09
+    writer = Writer()
+    reporter = Reporter(writer)
+    for number in range(MOST_NOTICES + 7):
+        reporter.say(Notice(b"log %d" % number, rank=1))
+        reporter.say(Notice(b"progress %d" % number), most=3)
+    await reporter.close()
+    logs = [body for body in writer.said if body.startswith(b"log")]
+    assert logs == [b"log %d" % number for number in range(7, MOST_NOTICES + 7)]
+    last = MOST_NOTICES + 7
+    assert [body for body in writer.said if body not in logs] == [b"progress %d" % n for n in range(last - 3, last)]
+
+
+async def test_nothing_is_said_after_the_end() -> None:
+    writer = Writer()
+    reporter = Reporter(writer)
+    await reporter.close()
+    reporter.say(Notice(b"late"))
     await asyncio.sleep(0)
     assert writer.begun == 0
 

@@ -12,12 +12,12 @@ local function watch_clock(now, lease)
   return now >= tonumber(hold)
 end
 
--- Ends a task whose last attempt was lost with its worker.
-local function fail_lost(id, attempts, now)
-  local times = attempts == 1 and 'once' or (attempts .. ' times')
-  local message = 'The worker was lost ' .. times
+-- Ends a task whose last attempt was lost with its worker.  Attempts that ended otherwise were not lost.
+local function fail_lost(id, now)
+  local lost = redis.call('HINCRBY', key_task(id), 'losses', 1)
+  local message = 'The worker was lost ' .. (lost == 1 and 'once' or lost .. ' times')
   redis.call('HSET', key_task(id), 'outcome', 'error', 'payload', string.format(
-    '{"code":-32603,"message":"%s","data":{"reason":"worker_lost","attempts":%d}}', message, attempts))
+    '{"code":-32603,"message":"%s","data":{"reason":"worker_lost","attempts":%d}}', message, lost))
   settle(id, 'failed', message, now)
 end
 
@@ -32,7 +32,7 @@ local function recover_lost(now, limit)
       redis.call('ZREM', key_leases(), id)
     elseif tonumber(task[5]) >= tonumber(task[6]) then
       verdict = 'failed'
-      fail_lost(id, tonumber(task[5]), now)
+      fail_lost(id, now)
     else
       verdict = 'requeued'
       drop_lease(id, task[2], task[3])

@@ -1,27 +1,35 @@
 -- include: lease
+-- include: outbox
 
--- Moves a task to another status, in the record and in the index of operators.
+-- Moves a task to another status, or tells of a new status message; in the record, in the index of operators, and for
+-- all who listen (T-23).
 local function move_status(id, before, after, now)
   local updated = math.max(now, tonumber(redis.call('HGET', key_task(id), 'updated_at')))
   redis.call('HSET', key_task(id), 'status', after, 'updated_at', int(updated))
   redis.call('ZREM', key_status(before), id)
   redis.call('ZADD', key_status(after), int(updated), id)
+  if redis.call('HGET', key_task(id), 'kind') == 'task' then
+    say_status(id, now)
+  end
 end
 
 -- Makes a task terminal: the only place where a status becomes one (T-34).  The caller checked that the task is
 -- open, and its fence.  Removes the lease, the queue entries and all of arq's keys, and wakes whoever waits.
 local function settle(id, status, message, now)
-  local task = redis.call('HMGET', key_task(id), 'status', 'owner', 'queue', 'worker')
-  move_status(id, task[1], status, now)
+  local task = redis.call('HMGET', key_task(id), 'status', 'owner', 'queue', 'worker', 'kind', 'session', 'request')
   redis.call('HSET', key_task(id), 'finished_at', int(now))
   if message ~= '' then
     redis.call('HSET', key_task(id), 'status_message', message)
   end
+  move_status(id, task[1], status, now)
   redis.call('HDEL', key_task(id), 'lease_until', 'handed_back', 'lost')
   drop_lease(id, task[4], task[3])
   leave_queue(id, task[3])
   redis.call('ZREM', key_later(), id)
   redis.call('ZREM', key_active(task[2]), id)
   drop_job(id)
+  if task[5] == 'call' and task[6] and task[7] then
+    redis.call('HDEL', key_requests(task[6]), task[7])
+  end
   redis.call('PUBLISH', key_events(id), status)
 end

@@ -25,11 +25,10 @@ local function hand_over_again()
   return true
 end
 
--- Decides on the task at one place of the queue.  Returns 'taken', 'renewed', 'removed' from the queue,
--- or 'passed' over.
+-- Decides on the task at one place of the queue: 'taken', 'renewed', 'removed' from the queue, or 'passed' over.
 local function take(id, queue, score)
   local task = redis.call('HMGET', key_task(id), 'status', 'run', 'attempt', 'handed_back', 'lost')
-  if task[1] ~= 'working' then
+  if task[1] ~= 'working' and task[1] ~= 'input_required' then
     leave_queue(id, queue)
     drop_job(id)
     return 'removed'
@@ -44,6 +43,9 @@ local function take(id, queue, score)
   local attempt = task[3] + (task[4] and 0 or 1)
   redis.call('HSET', key_task(id), 'run', int(run), 'attempt', int(attempt), 'score', score, 'started_at', int(now))
   redis.call('HDEL', key_task(id), 'handed_back')
+  if task[5] then
+    redis.call('HINCRBY', key_task(id), 'losses', 1)
+  end
   grant_lease(id, worker, queue, claim, now, lease)
   hand_over(id, run)
   return 'taken'

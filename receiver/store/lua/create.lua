@@ -46,5 +46,5 @@ end
 redis.call('ZADD', key_status('working'), int(now), id)
 redis.call('ZADD', key_expiry(), int(expires), owner .. '/' .. id .. '/' .. queue)
 redis.call('SET', key_arq_job(id), ARGV[8], 'PXAT', int(expires))
-make_ready(id, queue, int(fair_tag(queue, owner)))
+make_ready(id, queue, int(fair_tag(queue, owner, unfinished > 0)))
 return { 1, now }

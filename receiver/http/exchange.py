@@ -1,0 +1,243 @@
+"""What becomes of one message, and of one stream, once it is known who sends it."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import ExitStack, aclosing, suppress
+
+import orjson
+import structlog
+from starlette.types import Receive, Send
+
+from receiver.dispatch import Answer, Dispatcher, Later
+from receiver.http.guards import accepts
+from receiver.http.limits import StreamLimit
+from receiver.http.refusal import Headers, Refusal
+from receiver.http.reply import AT_ONCE_SECONDS, Form, Part, Reply, respond
+from receiver.methods.answers import check_response
+from receiver.methods.resumption import open_session_stream, resume
+from receiver.methods.services import Services
+from receiver.principal import Principal
+from receiver.protocol.errors import (
+    InternalError,
+    InvalidParams,
+    InvalidRequest,
+    MethodNotFound,
+    ReceiverError,
+    Refused,
+    SessionEnded,
+    StartupError,
+    Unavailable,
+)
+from receiver.protocol.event_id import EventIds, StreamPosition
+from receiver.protocol.jsonrpc import (
+    Notification,
+    Request,
+    RequestId,
+    Response,
+    frame_error,
+    frame_error_bytes,
+    frame_result,
+)
+from receiver.session import Session
+from receiver.store.streams import Message, StreamGivenUp
+from receiver.telemetry import audit
+
+OPEN_SECONDS = 5.0  # after which a plain call that says nothing becomes a stream
+
+FindSession = Callable[[Services, Mapping[bytes, bytes], Principal], Awaitable[Session]]
+
+log = structlog.get_logger(__name__)
+
+_JSON_TYPE, _STREAM_TYPE = "application/json", "text/event-stream"
+_STOPPING = "This node is stopping and can't wait for the answer"
+_CANCELLED = "The request that this stream answered was cancelled"
+_NOT_ASKED = "This server has asked nothing that this could answer"
+
+
+class Exchange:
+    """One HTTP request of ``principal``; ``limit`` is that of this node's streams."""
+
+    def __init__(
+        self,
+        receive: Receive,
+        send: Send,
+        headers: Mapping[bytes, bytes],
+        principal: Principal,
+        limit: StreamLimit,
+    ) -> None:
+        self._limit = limit
+        self._receive = receive
+        self._send = send
+        self._headers = headers
+        self._principal = principal
+
+    async def answer(
+        self, request: Request, open: Callable[[], Awaitable[Dispatcher[Services]]], find_session: FindSession
+    ) -> None:
+        """Answers a request: whatever it is, a request that could be read is answered with HTTP 200."""
+        with ExitStack() as held:
+            try:
+                dispatcher = await open()
+                begins = request.method == "initialize" and b"mcp-session-id" not in self._headers
+                session = None if begins else await find_session(dispatcher.services, self._headers, self._principal)
+                answer = await self._dispatch(dispatcher, request, session)
+                if isinstance(answer, Later):
+                    held.enter_context(self._limit.hold(self._principal.owner))
+                    if answer.begin is not None:
+                        await answer.begin()
+            except (Refusal, SessionEnded):
+                raise
+            except (Exception, asyncio.CancelledError) as error:
+                await self._send_whole(_frame_failure(request.id, error), _retry_after(error))
+                return
+            if isinstance(answer, Later):
+                await self._answer_later(request, answer, dispatcher.services, session)
+            else:
+                await self._send_whole(_frame(request.id, answer), _session_header(answer))
+
+    async def _dispatch(
+        self, dispatcher: Dispatcher[Services], request: Request, session: Session | None
+    ) -> Answer | Later:
+        try:
+            return await dispatcher.dispatch(request, self._principal, session)
+        except (InvalidParams, InvalidRequest, MethodNotFound):
+            if session is not None:  # it may have been refused without a look at its session (H-30)
+                with suppress(Unavailable):
+                    await dispatcher.services.sessions.confirm(session)
+            raise
+
+    async def _answer_later(self, request: Request, later: Later, services: Services, session: Session | None) -> None:
+        takes_json = accepts(self._headers, _JSON_TYPE)
+        form = self._form(later.stream, services.event_ids, session, at_once=later.at_once, takes_json=takes_json)
+        parts = _parts(request.id, later, listens=accepts(self._headers, _STREAM_TYPE))
+        try:
+            await Reply(self._receive, self._send, form).send(parts)
+        except asyncio.CancelledError as error:
+            await self._send_whole(_frame_failure(request.id, error))
+
+    async def take_notification(self, notification: Notification, services: Services, session: Session) -> None:
+        """Accepts any notification (H-06); a cancelled one ends its request, on whatever node that is (L-07)."""
+        with suppress(Unavailable):  # no notification is worth a client's connection
+            await services.sessions.confirm(session)
+            if notification.method == "notifications/cancelled":
+                request = notification.params.get("requestId")
+                if isinstance(request, str | int) and not isinstance(request, bool):
+                    await services.sessions.cancel_request(session, orjson.dumps(request))
+        await respond(self._send, 202)
+
+    async def take_response(self, response: Response, services: Services, session: Session) -> None:
+        """Takes a client's answer to a request of ours, which any node may have sent (X-9)."""
+        await services.sessions.confirm(session)
+        asked = await services.inputs.find(response.id, session) if isinstance(response.id, str) else None
+        if asked is None:
+            audit.record("denied", self._principal, operation="answer")
+            raise Refusal(400, _NOT_ASKED)  # H-07
+        answer = check_response(asked, response) if asked else None
+        taken = answer is not None and await services.inputs.answer(str(response.id), session, answer)
+        audit.record("answer_taken" if taken else "answer_ignored", self._principal, request=response.id)
+        await respond(self._send, 202)
+
+    async def open_stream(self, services: Services, session: Session) -> None:
+        """Opens the stream of a session, or goes on with any stream of it that its client lost (H-23)."""
+        await services.sessions.confirm(session)
+        stood = self._read_position(services.event_ids, session)
+        if stood is None or stood.kind == "session":
+            start, feed = open_session_stream(services, session, stood)
+            parts = _events(feed)
+        elif not await services.feeds.is_wanted(stood.stream, stood.task_id):
+            raise Refusal(405, _CANCELLED, ((b"allow", b"POST, DELETE"),))  # H-15; a stream that ends is tried again
+        else:
+            request, later = resume(services, session, stood)
+            start, parts = later.stream, _parts(request, later, listens=True)
+        form = self._form(start, services.event_ids, session, at_once=True, takes_json=False)  # H-15
+        try:
+            with self._limit.hold(self._principal.owner):
+                await Reply(self._receive, self._send, form).send(parts)
+        except Refused as refused:
+            raise Refusal(429, refused.message, _retry_after(refused)) from None
+
+    def _read_position(self, ids: EventIds, session: Session) -> StreamPosition | None:
+        last = self._headers.get(b"last-event-id")
+        if last is None:
+            return None
+        stood = ids.decode(last.decode("latin-1"))
+        if stood is None or stood.session != session.id or stood.owner != self._principal.owner:
+            raise Refusal(400, "Last-Event-ID is not of a stream of this session")  # H-24
+        return stood
+
+    def _form(
+        self, start: StreamPosition, ids: EventIds, session: Session | None, *, at_once: bool, takes_json: bool
+    ) -> Form:
+        takes_stream = accepts(self._headers, _STREAM_TYPE)
+        at_once = takes_stream and (at_once or not takes_json)
+        opens_after = AT_ONCE_SECONDS if at_once else OPEN_SECONDS
+        return Form(
+            opens_after=opens_after if takes_stream else None,
+            at_once=at_once,
+            takes_json=takes_json,
+            start=start.position,
+            name_event=lambda position: ids.encode(start.at(position)),
+            is_primed=session is not None and session.revision.priming,
+        )
+
+    async def _send_whole(self, frame: bytes, headers: Headers = ()) -> None:
+        if accepts(self._headers, _JSON_TYPE):
+            await respond(self._send, 200, frame, headers)
+            return
+        form = Form(0.0, takes_json=False, name_event=lambda _: "", is_primed=False, headers=headers)
+        await Reply(self._receive, self._send, form).send(_only(frame))
+
+
+async def _parts(id: RequestId, later: Later, *, listens: bool) -> AsyncGenerator[Part]:
+    position = later.stream.position
+    try:
+        async with aclosing(later.feed(listens)) as feed:
+            async for entry in feed:
+                if isinstance(entry, Message):
+                    position = entry.position
+                    yield Part(position, entry.body)
+                else:
+                    yield Part(position, _frame(id, later.finish(entry)), is_last=True)
+    except StreamGivenUp:
+        return
+    except Exception as error:
+        yield Part(position, _frame_failure(id, error), is_last=True)
+
+
+async def _events(messages: AsyncGenerator[Message]) -> AsyncGenerator[Part]:
+    try:
+        async with aclosing(messages) as feed:
+            async for message in feed:
+                yield Part(message.position, message.body)
+    except (SessionEnded, StreamGivenUp):  # H-13
+        return
+
+
+async def _only(frame: bytes) -> AsyncGenerator[Part]:
+    yield Part("", frame, is_last=True)
+
+
+def _frame(id: RequestId, answer: Answer) -> bytes:
+    return frame_result(id, answer.body) if answer.kind == "result" else frame_error_bytes(id, answer.body)
+
+
+def _frame_failure(id: RequestId, error: BaseException) -> bytes:
+    """The JSON-RPC error of a request that could be read."""
+    if isinstance(error, ReceiverError):
+        return frame_error(id, error)
+    if isinstance(error, asyncio.CancelledError):  # by the web server, when its grace period is over
+        return frame_error(id, InternalError(_STOPPING, data={"reason": "stopping"}))
+    if isinstance(error, StartupError):  # mounted, no lifespan could say so; the next request tries again
+        log.error("not_started", detail=str(error))
+        return frame_error(id, Unavailable())
+    log.exception("request_failed", exc_info=error)
+    return frame_error(id, InternalError())  # T-79
+
+
+def _session_header(answer: Answer) -> Headers:
+    return () if answer.session is None else ((b"mcp-session-id", answer.session.id.encode()),)  # H-25
+
+
+def _retry_after(error: BaseException) -> Headers:
+    hint = error.data.get("retryAfterMs") if isinstance(error, InternalError) and isinstance(error.data, dict) else None
+    return () if hint is None else ((b"retry-after", b"%d" % -(-hint // 1000)),)

@@ -1,0 +1,30 @@
+"""What a client declared that it can do, by names with dots: ``sampling``, ``elicitation.url``, ``sampling.tools``."""
+
+from collections.abc import Mapping
+from typing import Any
+
+ASKABLE = ("elicitation.form", "elicitation.url", "sampling", "sampling.tools", "sampling.context")
+
+
+def list_askable(capabilities: Mapping[str, Any]) -> list[str]:
+    """What a client can be asked: those of ASKABLE that it declares."""
+    return [name for name in ASKABLE if client_supports(capabilities, name)]
+
+
+def client_supports(capabilities: Mapping[str, Any], name: str) -> bool:
+    """Whether ``capabilities``, as ``initialize`` brought them, declare ``name``: only that may be used (L-02, E-01).
+
+    What is declared is an object, also where it is empty (T-104).
+    """
+    if name == "elicitation.form":
+        return _supports_forms(capabilities)
+    declared: object = capabilities
+    for part in name.split("."):
+        declared = declared.get(part) if isinstance(declared, Mapping) else None
+    return isinstance(declared, Mapping)
+
+
+def _supports_forms(capabilities: Mapping[str, Any]) -> bool:
+    """Who declares elicitation and names no mode means forms, which were all there was before modes (E-01)."""
+    modes = capabilities.get("elicitation")
+    return isinstance(modes, Mapping) and (isinstance(modes.get("form"), Mapping) or not modes.keys() & {"form", "url"})

@@ -1,0 +1,7 @@
+-- The task and question that a request of ours asks about; nil unless this session of this owner was asked (E-05).
+local function find_asked(request, owner, session)
+  local ask = redis.call('HMGET', key_ask(request), 'owner', 'task', 'question', 'asked:' .. session)
+  if ask[1] == owner and ask[4] then
+    return ask[2], ask[3]
+  end
+end

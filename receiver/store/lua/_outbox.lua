@@ -1,0 +1,54 @@
+-- Messages of a run wait in its outbox until a stream takes them: each goes out on one stream alone (H-27).
+-- A message is a notification as JSON, or 'status' and the task as it was then, with each field on a line of its own.
+
+local OUTBOX = 256 -- messages kept; the oldest go first
+local OUTBOX_MS = 60000 -- how long they wait for a client that comes back
+local LEFT = 'left' -- in a set of streams: one of them was closed a moment ago, and its client may come back
+
+-- Whether any stream of this set is open; its node renews it.
+local function is_open(streams, now)
+  local left = tonumber(redis.call('ZSCORE', streams, LEFT) or 0)
+  return redis.call('ZCOUNT', streams, int(now), '+inf') > (left >= now and 1 or 0)
+end
+
+-- Whether any is, or was a moment ago.
+local function is_awaited(streams, now)
+  return redis.call('ZCOUNT', streams, int(now), '+inf') > 0
+end
+
+-- Has the open streams look: those of the task, and those of the session that asked for it.
+local function call_streams(id, session)
+  redis.call('PUBLISH', key_events(id), 'message')
+  if session and redis.call('EXISTS', key_session(session)) == 1 then
+    redis.call('SADD', key_talking(session), id)
+    redis.call('PEXPIRE', key_talking(session), math.max(1, redis.call('PTTL', key_session(session))))
+    redis.call('PUBLISH', key_session_events(session), 'message')
+  end
+end
+
+-- Puts a message into the outbox, if anybody listens: it would be of no use to who comes later.  Who makes a plain call
+-- listens to it.
+local function say(id, message, now)
+  local task = redis.call('HMGET', key_task(id), 'session', 'expires_at', 'kind')
+  local session = task[1]
+  local heard = task[3] == 'call' or is_awaited(key_listeners(id), now)
+  if not heard and not (session and is_awaited(key_hearers(session), now)) then
+    return
+  end
+  local outbox = key_outbox(id)
+  redis.call('RPUSH', outbox, message)
+  redis.call('LTRIM', outbox, -OUTBOX, -1)
+  redis.call('PEXPIREAT', outbox, int(math.min(task[2], now + OUTBOX_MS)))
+  call_streams(id, session)
+end
+
+-- Says what a task has become.  It says so as of now: a stream that comes later must not tell of a later state before
+-- the messages that led to it (T-61).
+local function say_status(id, now)
+  local task = redis.call(
+    'HMGET', key_task(id), 'status', 'status_message', 'created_at', 'updated_at', 'ttl', 'poll_interval')
+  for i = 1, 6 do
+    task[i] = task[i] or ''
+  end
+  say(id, 'status\n' .. id .. '\n' .. table.concat(task, '\n'), now)
+end

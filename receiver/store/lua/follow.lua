@@ -1,0 +1,44 @@
+#!lua flags=allow-oom
+-- What is new of one task for one of its streams, which it renews: the record, messages and questions.  The same call
+-- sent again is given the same again.
+-- KEYS  1 prefix, 2 job prefix
+-- ARGV  1 stream, 2 connection, 3 '1' when the connection is new, 4 lease of a stream in ms, 5 session, 6 owner,
+--       7 idle time of a session in ms, 8 position behind which messages are new, 9 what the client can be asked,
+--       10 a mark of this call, 11 id, 12 'task' | 'call', 13 the request's id as JSON, 14 '1' if the client takes
+--       messages, 15... fields
+-- Returns {now, values, {{position, message}...}, questions} | {-1} no such task
+--       | {-2} the request was cancelled, or its client goes on by another connection
+-- include: now
+-- include: session
+-- include: streams
+-- include: questions
+local stream, begins, lease, session = ARGV[1], ARGV[3] == '1', tonumber(ARGV[4]), ARGV[5]
+local id, request, listens = ARGV[11], ARGV[13], ARGV[14] == '1'
+local task = redis.call('HMGET', key_task(id), 'owner', 'kind', 'unwanted', 'session')
+if task[1] ~= ARGV[6] or task[2] ~= ARGV[12] then
+  return { -1 }
+end
+local now = now_ms()
+if task[3] or redis.call('HEXISTS', key_stream(stream), 'unwanted') == 1 then
+  return { -2 } -- L-07
+elseif not renew_stream(stream, ARGV[2], begins, listens and key_listeners(id), now, lease) then
+  return { -2 }
+end
+if touch_session(session, ARGV[6], tonumber(ARGV[7]), now) then
+  redis.call('HSET', key_requests(session), request, stream .. '/' .. id)
+  redis.call('PEXPIRE', key_requests(session), redis.call('PTTL', key_session(session)))
+end
+local kept, questions = {}, {}
+if listens then
+  kept = read_kept(stream, ARGV[8])
+  if take_messages(kept, stream, id, lease) then
+    local is_any_open
+    questions, is_any_open = take_questions(id, stream, ARGV[2], ARGV[10], session, ARGV[9])
+    if task[4] and not is_any_open then
+      redis.call('SREM', key_talking(task[4]), id)
+    end
+  else
+    redis.call('PUBLISH', key_events(id), 'message')
+  end
+end
+return { now, redis.call('HMGET', key_task(id), unpack(ARGV, 15)), kept, questions }

@@ -1,0 +1,37 @@
+#!lua flags=allow-oom
+-- What is new of a session for one of its GET streams, which it renews: messages and questions of all of its tasks
+-- that no stream of their own hears.  The same call sent again is given the same again.
+-- KEYS  1 prefix, 2 job prefix
+-- ARGV  1 stream, 2 connection, 3 '1' when the connection is new, 4 lease of a stream in ms, 5 session, 6 owner,
+--       7 idle time of a session in ms, 8 position behind which messages are new, 9 what the client can be asked,
+--       10 a mark of this call
+-- Returns {{{position, message}...}, questions} | {-1} the session ended
+--       | {-2} its client goes on with the stream by another connection
+-- include: now
+-- include: session
+-- include: streams
+-- include: questions
+local stream, begins, lease, session = ARGV[1], ARGV[3] == '1', tonumber(ARGV[4]), ARGV[5]
+local now, questions = now_ms(), {}
+if not touch_session(session, ARGV[6], tonumber(ARGV[7]), now) then
+  return { -1 }
+elseif not renew_stream(stream, ARGV[2], begins, key_hearers(session), now, lease) then
+  return { -2 }
+end
+local kept = read_kept(stream, ARGV[8])
+for _, id in ipairs(redis.call('SMEMBERS', key_talking(session))) do
+  if not is_open(key_listeners(id), now) then
+    if not take_messages(kept, stream, id, lease) then
+      redis.call('PUBLISH', key_session_events(session), 'message')
+      break
+    end
+    local taken, is_any_open = take_questions(id, stream, ARGV[2], ARGV[10], session, ARGV[9])
+    for _, question in ipairs(taken) do
+      questions[#questions + 1] = question
+    end
+    if not is_any_open then
+      redis.call('SREM', key_talking(session), id)
+    end
+  end
+end
+return { kept, questions }

@@ -1,0 +1,30 @@
+from typing import Any, get_args
+
+import pytest
+from mcp import types
+
+from receiver.protocol.errors import InvalidParams
+from receiver.protocol.loglevel import LOG_LEVELS, LogLevel, is_level_enabled, read_level
+
+
+def test_the_levels_are_those_of_the_protocol_in_order() -> None:  # L-09
+    assert LOG_LEVELS == ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
+    assert set(LOG_LEVELS) == set(get_args(types.LoggingLevel))
+
+
+@pytest.mark.parametrize("minimum", LOG_LEVELS)
+def test_below_the_set_level_nothing_is_sent(minimum: LogLevel) -> None:  # L-09
+    sent = [level for level in LOG_LEVELS if is_level_enabled(level, minimum)]
+    assert sent == list(LOG_LEVELS[LOG_LEVELS.index(minimum) :])
+
+
+@pytest.mark.parametrize("level", LOG_LEVELS)
+def test_a_level_is_read(level: LogLevel) -> None:
+    assert read_level(level) == level
+
+
+@pytest.mark.parametrize("level", [None, "", "Debug", "warn", "trace", 3, True, ["info"], {}])
+def test_anything_else_is_refused(level: Any) -> None:  # L-09
+    with pytest.raises(InvalidParams, match=r"^params\.level must be one of debug, .*, emergency$") as refusal:
+        read_level(level)
+    assert refusal.value.code == -32602
