@@ -70,6 +70,8 @@ class Node:
     async def close(self) -> None:
         """Ends what was opened."""
         await self._authenticator.close()
+        if self._dispatcher is not None:
+            await self._dispatcher.services.feeds.drain()
         if self._hub is not None:
             await self._hub.stop()
         await self.redis.aclose(close_connection_pool=True)

@@ -31,12 +31,6 @@ async def talk(script: list[Step], ctx: Context) -> list[Any]:
     return [await _do(ctx, *step) for step in script]
 
 
-@app.tool(max_attempts=1)
-async def once(script: list[Step], ctx: Context) -> list[Any]:
-    """The same, and not again when its worker is lost."""
-    return [await _do(ctx, *step) for step in script]
-
-
 @app.tool
 def ask_in_thread(message: str, ctx: Context) -> str | None:
     """A plain function that asks."""
@@ -64,12 +58,6 @@ async def rush(label: str, count: int, ctx: Context) -> int:
 async def announced() -> str:
     """Has a word for the model at once."""
     return "booked"
-
-
-@app.tool(task="required")
-async def only_as_task() -> str:
-    """Has to be called as a task."""
-    return "done"
 
 
 async def _do(ctx: Context, kind: str, *arguments: Any) -> Any:

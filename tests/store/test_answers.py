@@ -85,9 +85,9 @@ async def test_the_same_answer_is_a_success_whatever_came_of_the_task(world: Wor
 
 
 async def test_nobody_else_answers(world: World) -> None:  # E-05, F12
-    _, _, question = await asked(world)
+    asked_one, _, question = await asked(world)
     others = [await begin_session(world), new_session(), await begin_session(world, "bob")]
-    stolen = Session(others[0].id, "bob", others[0].revision, {})
+    stolen = Session(asked_one.id, "bob", asked_one.revision, {})
     before = await world.dump()
     for session in (*others, stolen):
         assert await world.inputs.find(question.request_id, session) is None

@@ -134,6 +134,15 @@ async def test_a_stream_that_takes_no_messages_leaves_them_to_others(world: Worl
     assert await own.look() == [b"{}"]
 
 
+async def test_streams_of_the_session_are_called_when_one_of_them_ends(world: World) -> None:
+    session = await begin_session(world)
+    own = hear(world, session)
+    await own.look()
+    async with world.listening(world.keys.session_events(session.id)) as heard:
+        await own.close()
+        assert await heard() == "message"
+
+
 # What waits, and for how long
 
 
@@ -203,7 +212,8 @@ async def test_they_wait_a_minute_and_no_longer_than_the_task(world: World, ttl:
     assert most - 3_000 < await world.redis.pttl(world.keys.outbox(run.task_id)) <= most
 
 
-async def test_a_session_is_given_all_of_many_tasks(world: World) -> None:
+@pytest.mark.parametrize("is_lost", [False, True])
+async def test_a_session_is_given_all_of_many_tasks(world: World, is_lost: bool) -> None:
     """More at once than the log of a stream holds."""
     session = await begin_session(world)
     own = hear(world, session)
@@ -212,6 +222,9 @@ async def test_a_session_is_given_all_of_many_tasks(world: World) -> None:
     for run in runs:
         await say(world, run, *(b"{%b,%d}" % (run.task_id.encode(), number) for number in range(200)))
     found: list[bytes] = []
+    if is_lost:
+        async with world.losing_replies() as lossy:
+            found += await own.look_over(lossy)
     async with world.listening(world.keys.session_events(session.id)) as heard:
         while len(found) < 800:
             given = await own.look()

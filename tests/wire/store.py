@@ -51,11 +51,6 @@ class Store:
 
         await until(is_known)
 
-    async def read(self, task_id: str, field: str) -> str:
-        """A field of the record of a task."""
-        value = await self._redis.execute_command("HGET", self.keys.task(task_id), field)
-        return (value or b"").decode()
-
 
 async def until(condition: Callable[[], Awaitable[bool]]) -> None:
     """Returns when ``condition`` holds."""

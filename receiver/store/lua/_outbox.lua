@@ -19,7 +19,7 @@ end
 -- Has the open streams look: those of the task, and those of the session that asked for it.
 local function call_streams(id, session)
   redis.call('PUBLISH', key_events(id), 'message')
-  if session and redis.call('EXISTS', key_session(session)) == 1 then
+  if session and redis.call('HEXISTS', key_session(session), 'owner') == 1 then
     redis.call('SADD', key_talking(session), id)
     redis.call('PEXPIRE', key_talking(session), math.max(1, redis.call('PTTL', key_session(session))))
     redis.call('PUBLISH', key_session_events(session), 'message')
