@@ -19,7 +19,10 @@ end
 -- Has the open streams look: those of the task, and those of the session that asked for it.
 local function call_streams(id, session)
   redis.call('PUBLISH', key_events(id), 'message')
-  if session and redis.call('HEXISTS', key_session(session), 'owner') == 1 then
+  -- Who opens a stream of the session later only wants to know what is asked.
+  local matters = session and (redis.call('EXISTS', key_hearers(session)) == 1
+    or redis.call('HGET', key_task(id), 'status') == 'input_required')
+  if matters and redis.call('HEXISTS', key_session(session), 'owner') == 1 then
     redis.call('SADD', key_talking(session), id)
     redis.call('PEXPIRE', key_talking(session), math.max(1, redis.call('PTTL', key_session(session))))
     redis.call('PUBLISH', key_session_events(session), 'message')
