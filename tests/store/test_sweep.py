@@ -3,6 +3,7 @@
 import pytest
 
 from receiver.store.runs import Verdict
+from tests.store.clients import begin_session, follow, say, start_call
 from tests.store.world import World, finish, share, until
 
 STATUSES = ["working", "input_required", "completed", "failed", "cancelled"]
@@ -30,6 +31,37 @@ async def test_nothing_of_a_running_task_stays(world: World) -> None:
     await world.runs.sweep()
     keys = world.keys
     assert set(await world.dump()) <= {keys.bell("default:draw"), keys.served(), keys.clock(), keys.held("w1")}
+
+
+@pytest.mark.parametrize("closes_first", [False, True])
+async def test_nothing_of_its_streams_stays(world: World, closes_first: bool) -> None:  # T-94
+    session = await begin_session(world)
+    run = await start_call(world, session)
+    staying, closed = [follow(world, session, run.task_id, kind="call") for _ in range(2)]
+    for stream in (staying, closed):
+        await stream.look()
+    await say(world, run, b"{}")
+    await staying.look()
+    await closed.close()
+    assert await world.redis.exists(world.keys.listeners(run.task_id), world.keys.replay(staying.stream.id)) == 2
+    await world.expire(run.task_id)
+    if closes_first:
+        await staying.close()
+    await world.runs.sweep()
+    await staying.close()
+    assert not await world.redis.exists(world.keys.listeners(run.task_id), world.keys.replay(staying.stream.id))
+
+
+async def test_what_a_stream_left_lives_no_longer_than_its_task(world: World) -> None:  # T-94
+    session = await begin_session(world)
+    run = await start_call(world, session)
+    stream = follow(world, session, run.task_id, kind="call")
+    await say(world, run, b"{}")
+    await stream.look()
+    await world.redis.pexpire(world.keys.task(run.task_id), 5_000)
+    await stream.close()
+    for key in (world.keys.listeners(run.task_id), world.keys.replay(stream.stream.id)):
+        assert 0 < await world.redis.pttl(key) <= 5_000
 
 
 async def test_nothing_of_a_task_that_waited_for_its_time_stays(world: World) -> None:

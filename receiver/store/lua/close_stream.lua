@@ -23,15 +23,17 @@ if id == '' then
   redis.call('PUBLISH', key_session_events(session), 'message')
   return 1
 end
-local task = redis.call('HMGET', key_task(id), 'session', 'kind', 'status')
-local is_unfinished = task[3] == 'working' or task[3] == 'input_required'
-if is_unfinished then
-  leave_set(key_listeners(id), stream, now, math.min(lease, math.max(1, redis.call('PTTL', key_task(id)))))
+local rest = redis.call('PTTL', key_task(id))
+if rest > 0 then
+  leave_set(key_listeners(id), stream, now, lease)
+  redis.call('PEXPIRE', key_listeners(id), rest, 'LT')
+  redis.call('PEXPIRE', key_replay(stream), rest, 'LT')
 else
-  redis.call('ZREM', key_listeners(id), stream) -- nothing more will be said: nobody is waited for (T-94)
+  redis.call('UNLINK', key_listeners(id), key_replay(stream)) -- T-94
 end
-local is_done = task[2] ~= 'call' or not is_unfinished -- else it can still be cancelled
-if is_done and redis.call('HGET', key_requests(session), ARGV[6]) == stream .. '/' .. id then
+local task = redis.call('HMGET', key_task(id), 'session', 'kind', 'status')
+local is_over = task[2] ~= 'call' or (task[3] ~= 'working' and task[3] ~= 'input_required') -- else it can be cancelled
+if is_over and redis.call('HGET', key_requests(session), ARGV[6]) == stream .. '/' .. id then
   redis.call('HDEL', key_requests(session), ARGV[6])
 end
 if task[3] == 'input_required' or redis.call('EXISTS', key_outbox(id)) == 1 then

@@ -27,6 +27,7 @@ for _, entry in ipairs(redis.call('ZRANGEBYSCORE', key_expiry(), '-inf', int(now
     redis.call('ZREM', key_later(), id)
     drop_lease(id, nil, queue)
     drop_job(id)
+    redis.call('UNLINK', key_listeners(id))
     table.insert(swept, id)
     table.insert(swept, last_status(id))
     redis.call('PUBLISH', key_events(id), 'expired')
