@@ -30,11 +30,11 @@ def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture(params=["valkey", "redis"])
 def own_server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Server]:
-    """A server for this test alone, which it may kill; it keeps its data."""
+    """A server for this test alone, which it may kill; it keeps all that it acknowledged."""
     binary = find_valkey() if request.param == "valkey" else find_redis()
     if binary is None:
         pytest.skip("no redis-server on PATH")
-    server = start_server(binary, tmp_path, "--appendonly", "yes")
+    server = start_server(binary, tmp_path, "--appendonly", "yes", "--appendfsync", "always")
     yield server
     server.stop()
 

@@ -23,8 +23,10 @@ async def running_node(world: World, renew_seconds: float = 60, redis: Any = Non
     streams = StreamStore(client, lease=STREAM_LEASE, session_idle=SESSION_IDLE)
     async with running(make_hub(world, redis)) as hub:
         feeds = Feeds(hub, streams, world.keys.session_events, renew_seconds=renew_seconds)
-        yield Node(hub, feeds)
-        await feeds.drain()
+        try:
+            yield Node(hub, feeds)
+        finally:
+            await feeds.drain()
 
 
 @dataclass(frozen=True)

@@ -27,8 +27,10 @@ def make_hub(world: World, redis: Any = None) -> Hub:
 async def running(hub: Hub) -> AsyncIterator[Hub]:
     """The hub between its start and its stop."""
     hub.start()
-    yield hub
-    await hub.stop()
+    try:
+        yield hub
+    finally:
+        await hub.stop()
 
 
 async def settle(hub: Hub, *watches: Watch) -> None:

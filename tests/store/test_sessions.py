@@ -107,7 +107,10 @@ async def test_what_ended_by_itself_does_not_count(world: World) -> None:
     silent, other = await begin_session(world), await begin_session(world)
     await world.redis.delete(world.keys.session(silent.id))
     await world.redis.zadd(world.keys.sessions("ada"), {silent.id: await world.now() - SESSION_IDLE})
-    await another_node(world, cap=2).start(new_session(), {})
+    await another_node(world, cap=9).start(new_session(), {})
+    assert len(await world.members(world.keys.sessions("ada"))) == 2
+    await world.redis.zadd(world.keys.sessions("ada"), {silent.id: await world.now() - SESSION_IDLE})
+    await another_node(world, cap=3).start(new_session(), {})
     assert await is_alive(world, other.id)
 
 
