@@ -17,13 +17,13 @@ import structlog
 from redis.asyncio import Redis
 from redis.asyncio.client import PubSub
 
+from receiver.cancellation import cancel_all
 from receiver.store.client import is_passing, pause_before
 
 ACK_SECONDS = 1.0  # a subscription that is not acknowledged in time: read anyway
 LINGER_SECONDS = 1.0  # a channel without watchers is kept this long: the next requestor may want it
 IDLE_SECONDS = 5.0  # a silent connection is asked for a sign of life
 REREAD_SECONDS = 3.0
-CANCEL_SECONDS = 0.05  # a task that is still there so long after it was cancelled is cancelled again
 BATCH = 500
 
 _Item = TypeVar("_Item")
@@ -91,7 +91,7 @@ class Hub:
 
     async def stop(self) -> None:
         """Ends listening; those who still watch hear nothing more."""
-        await _end(self._tasks)
+        await cancel_all(self._tasks)
 
     def watch(self, task_id: str) -> AbstractAsyncContextManager[Watch]:
         """Watches a task.  Read its record after entering: what changes from then on is not missed."""
@@ -156,7 +156,7 @@ class Hub:
         try:
             await asyncio.wait({reader, writer}, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            await _end((reader, writer))
+            await cancel_all((reader, writer))
         for task in (reader, writer):
             if not task.cancelled():
                 task.result()  # raises what ended it
@@ -225,14 +225,6 @@ class Hub:
             if status != channel.last_status:
                 channel.last_status = status
                 channel.notify()
-
-
-async def _end(tasks: Collection[asyncio.Task[None]]) -> None:
-    """Cancels tasks until they are done: before Python 3.12, ``wait_for``, in which redis-py sends, may swallow one."""
-    while pending := {task for task in tasks if not task.done()}:
-        for task in pending:
-            task.cancel()
-        await asyncio.wait(pending, timeout=CANCEL_SECONDS)
 
 
 def _split(items: Collection[_Item]) -> Iterator[list[_Item]]:

@@ -6,10 +6,10 @@ from typing import Any, NoReturn
 
 import structlog
 
+from receiver.cancellation import cancel_all
 from receiver.store.client import is_passing, pause_before
 
 STABLE_SECONDS = 5.0  # an actor that worked this long starts from the shortest pause again
-CANCEL_SECONDS = 0.1  # after which what was cancelled and still runs is cancelled again
 FAILURES = 8  # as many as make the longest pause
 
 log = structlog.get_logger(__name__)
@@ -32,14 +32,9 @@ class Actors:
         task.add_done_callback(self._forget)
 
     async def stop(self) -> None:
-        """Cancels all, and returns when all have ended.
-
-        Once is not enough: redis-py sends by ``asyncio.wait_for``, which before Python 3.12 may lose a cancellation.
-        """
+        """Cancels all, and returns when all have ended."""
         while self._tasks:
-            for task in self._tasks:
-                task.cancel()
-            await asyncio.wait(self._tasks, timeout=CANCEL_SECONDS)
+            await cancel_all(self._tasks)
 
     def _forget(self, task: "asyncio.Task[Any]") -> None:
         self._tasks.discard(task)

@@ -5,17 +5,16 @@ import math
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any
 
 from starlette.types import Receive, Send
 
+from receiver.cancellation import cancel_all
 from receiver.http.refusal import Headers
 from receiver.http.stream import EventStream
 
 AT_ONCE_SECONDS = 1.0  # a stream that opens at once does so when it is heard, or after that
 KEEP_ALIVE_SECONDS = 15.0
 LONGEST_STREAM_SECONDS = 900.0  # then the connection is closed, and the client goes on with another (H-10)
-CANCEL_SECONDS = 0.1
 
 _JSON = (b"content-type", b"application/json")
 
@@ -81,7 +80,7 @@ class Reply:
         except asyncio.CancelledError:
             await self._send_away()
         finally:
-            await cancel_all(gone)
+            await cancel_all([gone])
 
     async def _send_parts(self, parts: AsyncGenerator[Part], gone: "asyncio.Task[None]") -> None:
         loop = asyncio.get_running_loop()
@@ -99,7 +98,7 @@ class Reply:
                 elif not gone.done():
                     await self._show_life()
         finally:
-            await cancel_all(coming)
+            await cancel_all([coming])
 
     def _patience(self, opens: float | None) -> float | None:
         """Seconds until the client has to see something."""
@@ -141,23 +140,13 @@ class Reply:
 
     async def _end(self) -> None:
         if not self._is_complete:
-            stream = self._stream or await EventStream.open(
-                self._send, self._form.headers, None
-            )  # nothing to go on with
+            # One that was never opened has nothing to go on with.
+            stream = self._stream or await EventStream.open(self._send, self._form.headers, None)
             await stream.end()
 
     async def _wait_for_disconnect(self) -> None:
         while (await self._receive())["type"] != "http.disconnect":
             pass
-
-
-async def cancel_all(*tasks: "asyncio.Future[Any]") -> None:
-    """Cancels tasks until they are done: before Python 3.12, ``wait_for``, which libraries use, may swallow one."""
-    while pending := {task for task in tasks if not task.done()}:
-        for task in pending:
-            task.cancel()
-        await asyncio.wait(pending, timeout=CANCEL_SECONDS)
-    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _next(parts: AsyncGenerator[Part]) -> Part | None:

@@ -21,8 +21,3 @@ def read_level(level: object) -> LogLevel:
 def rank_of(level: LogLevel) -> int:
     """How severe a level is: the higher, the more."""
     return _SEVERITY[level]
-
-
-def is_level_enabled(level: LogLevel, minimum: LogLevel) -> bool:
-    """Whether a client that asked for ``minimum`` is sent messages of ``level``: that one, and what is more severe."""
-    return _SEVERITY[level] >= _SEVERITY[minimum]

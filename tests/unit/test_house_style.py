@@ -115,7 +115,7 @@ LONG_FUNCTION = "async def run():\n" + "    pass\n" * MAX_FUNCTION_LINES
         ("workers/utils.py", "", "workers/utils.py"),
         ("ops/common/render.py", "", "ops/common/render.py"),
         ("workers/runner.py", LONG_FUNCTION, "workers/runner.py::run"),
-        ("Makefile", f"pip install --index-url https://{REGISTRY_HOSTS[0]}/simple", "Makefile"),
+        ("Makefile", f"pip install --index-url https://{REGISTRY_HOSTS[0]}/simple/x", "Makefile"),
     ],
 )
 def test_what_breaks_a_rule_is_found(path: str, text: str, about: str) -> None:

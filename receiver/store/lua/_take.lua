@@ -5,9 +5,7 @@ local function forward_due()
   for _, id in ipairs(redis.call('ZRANGEBYSCORE', key_later(), '-inf', int(now), 'LIMIT', 0, 100)) do
     redis.call('ZREM', key_later(), id)
     local task = redis.call('HMGET', key_task(id), 'queue', 'score')
-    if task[1] then
-      make_ready(id, task[1], task[2])
-    end
+    if task[1] then make_ready(id, task[1], task[2]) end
   end
 end
 
