@@ -11,12 +11,12 @@ PIP_RELEASE := pip==26.3
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install run test lint lint-lua format lock clean
+.PHONY: help install run test conformance lint lint-lua format lock clean
 
 help:
 	@echo "Chores (PYTHON=$(PYTHON) VENV=$(VENV); ARGS=... goes to the command):"
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1 - \2/p' $(firstword $(MAKEFILE_LIST)) | \
-	  awk -F ' - ' '{ printf "%-16s%s\n", $$1, $$2 }'
+	  awk -F ' - ' '{ printf "%-20s%s\n", $$1, $$2 }'
 
 install: $(INSTALLED) ## set up the environment in .venv, and nothing else
 	@echo "$(VENV) is ready"
@@ -26,6 +26,9 @@ run: $(INSTALLED) ## serve the demo app: API, worker and an embedded server in o
 
 test: $(INSTALLED) ## run all tests; ARGS="-k cancel" for some
 	@$(BIN)/python -m pytest $(ARGS)
+
+conformance: $(INSTALLED) ## run the conformance suites against this server, which `make test` does too
+	@$(BIN)/python -m pytest tests/conformance $(ARGS)
 
 lint: $(INSTALLED) ## check style, format, types, layers and the Lua scripts
 	@$(BIN)/python -m ruff check

@@ -2,9 +2,18 @@
 
 from receiver.context import Context
 from receiver.principal import Principal
-from receiver.protocol.errors import ReceiverError, Retry, ToolError
+from receiver.protocol.errors import ReceiverError, ResourceNotFound, Retry, ToolError
 from receiver.receiver import Receiver
 
 __version__ = "0.1.0"
 
-__all__ = ["Context", "Principal", "Receiver", "ReceiverError", "Retry", "ToolError", "__version__"]
+__all__ = [
+    "Context",
+    "Principal",
+    "Receiver",
+    "ReceiverError",
+    "ResourceNotFound",
+    "Retry",
+    "ToolError",
+    "__version__",
+]

@@ -76,6 +76,22 @@ class Context(ABC):
         """Send a log message to the requestor: ``data`` is any JSON value."""
 
     @abstractmethod
+    async def close_stream(self) -> None:
+        """End the connection on which the caller of a plain call waits, once it was sent all that was said before.
+
+        The client opens another, on any node, and misses nothing (H-10, H-11): for a long silence that proxies would
+        not bear.  A client of a revision that can't come back keeps its connection, and a task needs none.
+        """
+
+    @abstractmethod
+    async def resource_updated(self, uri: str) -> None:
+        """Tell all clients that subscribed to the resource ``uri`` that it changed.
+
+        The protocol lets a client that subscribed to a resource be told of its sub-resources; here a subscription is
+        to one URI and no other, character by character.
+        """
+
+    @abstractmethod
     async def elicit(self, message: str, form: type[BaseModel] | Mapping[str, Any]) -> Elicited:
         """Have the user fill in a form: a pydantic model or a JSON Schema, flat, and never for secrets (E-07).
 
@@ -123,6 +139,14 @@ class SyncContext:
     def log(self, level: LogLevel, data: Any) -> None:
         """As ``Context.log``."""
         self._block_on(self._context.log(level, data))
+
+    def close_stream(self) -> None:
+        """As ``Context.close_stream``."""
+        self._block_on(self._context.close_stream())
+
+    def resource_updated(self, uri: str) -> None:
+        """As ``Context.resource_updated``."""
+        self._block_on(self._context.resource_updated(uri))
 
     def elicit(self, message: str, form: type[BaseModel] | Mapping[str, Any]) -> Elicited:
         """As ``Context.elicit``."""

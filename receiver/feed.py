@@ -67,7 +67,7 @@ class Feeds:
                 self._close(stream, task_id)
 
     async def hear_session(self, stream: Stream, position: str = "") -> AsyncGenerator[Message]:
-        """The messages behind ``position`` of all tasks of a session that no stream of their own hears.
+        """The messages behind ``position`` of a session, and of all its tasks that no stream of their own hears.
 
         The first message is empty: what they say from then on is not missed.
         Raises SessionEnded and StreamGivenUp.

@@ -12,6 +12,7 @@ from receiver.http.endpoint import Endpoint
 from receiver.http.origins import LOOPBACK_HOSTS, Origins
 from receiver.http.resource import Resource
 from receiver.hub import Hub
+from receiver.lists import digest_lists
 from receiver.methods import HANDLERS
 from receiver.methods.services import Services
 from receiver.protocol.cursor import Cursors
@@ -26,6 +27,7 @@ from receiver.store.keys import Keys
 from receiver.store.secret import load_secrets
 from receiver.store.sessions import SessionStore
 from receiver.store.streams import StreamStore
+from receiver.store.subscriptions import SubscriptionStore
 from receiver.store.tasks import TaskStore
 
 LEASE_MS = 30_000  # how long a stream lives without being renewed
@@ -89,15 +91,18 @@ class Node:
         secrets = await load_secrets(self.redis, keys, settings.secrets)
         self._hub = Hub(self.redis, keys.events, tasks.get_statuses)
         idle = round(settings.session_idle_seconds * 1000)
-        streams = StreamStore(client, lease=LEASE_MS, session_idle=idle)
+        lists = digest_lists(self._app)
+        streams = StreamStore(client, lease=LEASE_MS, session_idle=idle, lists=lists)
         renew_seconds = min(LEASE_MS, idle) / 3000
         services = Services(
             app=self._app,
             settings=settings,
             tasks=tasks,
             sessions=SessionStore(client, idle=idle, cap=settings.max_sessions_per_principal),
+            subscriptions=SubscriptionStore(client, limit=settings.max_subscriptions),
             inputs=InputStore(client),
             feeds=Feeds(self._hub, streams, keys.session_events, renew_seconds=renew_seconds),
+            lists=lists,
             cursors=Cursors(secrets),
             event_ids=EventIds(secrets),
             identifies=self._authenticator.identifies,

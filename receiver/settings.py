@@ -73,6 +73,9 @@ class Settings(BaseSettings):
     max_tasks_per_principal: Count = Field(1_000, description="Unfinished tasks and calls of one principal.")
     queue_limit: Count = Field(1_000_000, description="Waiting tasks of a queue, beyond which new ones are refused.")
     page_size: Annotated[int, Field(gt=0, le=1000)] = Field(50, description="Tasks on a page of tasks/list.")
+    list_page_size: Count = Field(
+        1_000, description="Tools, resources or prompts on a page; many clients read the first page only."
+    )
     max_body_bytes: Count = Field(4_194_304, description="The longest request body.")
     max_result_bytes: Count = Field(4_194_304, description="The longest result of a tool; a longer one fails its task.")
     max_attempts: Count = Field(3, description="Attempts of a task whose tool says nothing else.")
@@ -91,6 +94,7 @@ class Settings(BaseSettings):
     max_sessions_per_principal: Count = Field(
         10_000, description="Sessions of one principal; beyond, the one that was silent longest ends."
     )
+    max_subscriptions: Count = Field(100, description="Resources that one session may subscribe to.")
     max_streams_per_principal: Count = Field(
         1_000, description="Open streams of one principal on one node, blocked results among them."
     )

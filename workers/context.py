@@ -3,7 +3,7 @@
 import asyncio
 import secrets
 import threading
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import Any, TypeVar
 
 import orjson
@@ -14,7 +14,7 @@ from receiver.context import Context, SyncContext
 from receiver.principal import Principal
 from receiver.protocol.capability import client_supports
 from receiver.protocol.elicitation import Elicited, check_url, read_elicited
-from receiver.protocol.errors import ToolError
+from receiver.protocol.errors import Refused, ToolError
 from receiver.protocol.form_schema import requested_schema
 from receiver.protocol.loglevel import LOG_LEVELS, LogLevel, rank_of
 from receiver.protocol.messages import (
@@ -26,6 +26,7 @@ from receiver.protocol.messages import (
 from receiver.protocol.outcome import one_line
 from receiver.protocol.sampling import check_sampling, needed_capabilities
 from receiver.store.runs import Notice
+from receiver.store.streams import CLOSE
 from workers.progress import Progress
 from workers.questions import Questions
 from workers.reporter import Reporter
@@ -55,8 +56,10 @@ class RunContext(Context):
         reporter: Reporter,
         progress: Progress,
         questions: Questions,
+        announce: Callable[[str], Awaitable[None]],
     ) -> None:
         self._active = active
+        self._announce = announce
         self._questions = questions
         self._capabilities = orjson.loads(active.claim.text("capabilities") or "{}")
         self._progress = progress
@@ -108,6 +111,16 @@ class RunContext(Context):
         tool = self._active.claim.text("tool")
         write("tool_log", task_id=self._active.claim.task_id, tool=tool, data=data)
         self._reporter.say(Notice(render_log(level, tool, data, self.task_id), rank_of(level)))
+
+    async def close_stream(self) -> None:
+        if self.task_id is None:
+            self._reporter.say(Notice(CLOSE))
+
+    async def resource_updated(self, uri: str) -> None:
+        try:
+            await self._announce(uri)
+        except Refused as error:  # a full store keeps the run, but not its remarks
+            log.warning("update_not_announced", uri=uri, error=str(error))
 
     async def elicit(self, message: str, form: type[BaseModel] | Mapping[str, Any]) -> Elicited:
         schema = requested_schema(form)

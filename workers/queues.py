@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
+from receiver.operation import PLAIN_LANE
 from receiver.store.runs import QueueShare
-from receiver.tools.tool import PLAIN_LANE
 
 
 class Queues:

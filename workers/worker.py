@@ -70,7 +70,7 @@ class ReceiverWorker(Worker):
         self.queues = Queues(app.tools.queues(lanes))
         reserved = settings.plain_reserved_slots if self.queues.have_plain else 0
         self.roster = Roster(settings.worker_concurrency, reserved)
-        self.runner = Runner(app, kit.runs, kit.inputs, settings, Threads(self._retire))
+        self.runner = Runner(app, kit.runs, kit.inputs, kit.subscriptions, settings, Threads(self._retire))
         self.doorbell = Doorbell(kit.redis, kit.keys, kit.worker, self.queues, self.roster, self._ring)
         self.actors = Actors()
         self._wake = asyncio.Event()

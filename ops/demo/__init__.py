@@ -1,4 +1,4 @@
-"""The demo app: tools that show progress, success, failure and cancellation.
+"""The demo app: tools that show progress, success, failure and cancellation, and a resource and a prompt.
 
 ``make run`` serves it, which is ``receiver dev ops.demo:app``.
 """
@@ -93,7 +93,7 @@ def archive_folder(
     ctx: Context,
 ) -> Archive:
     """Pack a folder into a .tar.gz file, without links and without folders whose names begin with a dot."""
-    root = Path(os.environ.get("DEMO_ROOT", ".")).resolve()
+    root = find_root()
     folder = find_folder(root, path)
     # Named after the task: a second attempt, after a lost worker, writes the same file again.
     target = root / ARCHIVES / f"{folder.name}-{ctx.task_id or uuid.uuid4().hex}.tar.gz"
@@ -107,6 +107,29 @@ def archive_folder(
         return Archive(path=str(target), files=len(files), bytes=target.stat().st_size, sha256=digest)
     except OSError as error:
         raise ToolError(f"Can't pack {path!r}: {error.strerror or error}") from error
+
+
+@app.resource("demo://folders", title="Folders", annotations={"audience": ["user"]})
+def list_folders() -> list[str]:
+    """The folders that archive_folder can pack, as their names below the root."""
+    return sorted(it.name for it in find_root().iterdir() if it.is_dir() and not it.name.startswith("."))
+
+
+@app.prompt(title="Archive a folder")
+def archive(folder: Annotated[str, Field(description="The folder, as demo://folders has it.")]) -> str:
+    """Have a folder archived, and be told what came of it."""
+    return f"Call archive_folder as a task for the folder {folder!r}. When it is done, tell me its size and SHA-256."
+
+
+@app.completion("archive", "folder")
+def complete_folder(value: str) -> list[str]:
+    """The folders whose names begin so."""
+    return [name for name in list_folders() if name.startswith(value)]
+
+
+def find_root() -> Path:
+    """The folder that the server may read."""
+    return Path(os.environ.get("DEMO_ROOT", ".")).resolve()
 
 
 def meter(ctx: Context, total: int) -> Callable[[int], None]:

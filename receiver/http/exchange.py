@@ -24,6 +24,7 @@ from receiver.protocol.errors import (
     MethodNotFound,
     ReceiverError,
     Refused,
+    ResourceNotFound,
     SessionEnded,
     StartupError,
     Unavailable,
@@ -100,7 +101,7 @@ class Exchange:
     ) -> Answer | Later:
         try:
             return await dispatcher.dispatch(request, self._principal, session)
-        except (InvalidParams, InvalidRequest, MethodNotFound):
+        except (InvalidParams, InvalidRequest, MethodNotFound, ResourceNotFound):
             if session is not None:  # it may have been refused without a look at its session (H-30)
                 with suppress(Unavailable):
                     await dispatcher.services.sessions.confirm(session)
@@ -195,7 +196,7 @@ async def _parts(id: RequestId, later: Later, *, listens: bool) -> AsyncGenerato
             async for entry in feed:
                 if isinstance(entry, Message):
                     position = entry.position
-                    yield Part(position, entry.body)
+                    yield Part(position, entry.body, closes=entry.closes)
                 else:
                     yield Part(position, _frame(id, later.finish(entry)), is_last=True)
     except StreamGivenUp:

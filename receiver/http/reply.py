@@ -23,12 +23,14 @@ _JSON = (b"content-type", b"application/json")
 class Part:
     """A JSON-RPC message for the client, or none yet, only the news that the stream is heard from now on.
 
-    ``position`` is where the client may go on after it; the last is the answer.
+    ``position`` is where the client may go on after it; the last is the answer.  One that ``closes`` is no message: the
+    connection ends there, if the client can go on.
     """
 
     position: str
     data: bytes
     is_last: bool = False
+    closes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +109,9 @@ class Reply:
         return None if opens is None else max(0.0, opens - asyncio.get_running_loop().time())
 
     async def _send_part(self, part: Part) -> bool:
-        """Sends a part; returns whether it was the last."""
+        """Sends a part; returns whether it was the last on this connection."""
+        if part.closes:
+            return await self._close(part)
         if not part.data:
             if self._form.at_once and self._stream is None:
                 await self._open()
@@ -118,6 +122,13 @@ class Reply:
             stream = self._stream or await self._open()
             await stream.write(self._form.name_event(part.position) if self._form.is_primed else None, part.data)
         return part.is_last
+
+    async def _close(self, part: Part) -> bool:
+        if not self._form.is_primed:
+            return False
+        stream = self._stream or await self._open()
+        await stream.mark(self._form.name_event(part.position))  # or its client would come to this part again
+        return True
 
     async def _show_life(self) -> None:
         if self._stream is None:

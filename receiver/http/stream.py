@@ -33,6 +33,10 @@ class EventStream:
         head = b"" if id is None else b"id: %b\n" % id.encode()
         await self._write(b"event: message\n%bdata: %b\n\n" % (head, data))
 
+    async def mark(self, id: str) -> None:
+        """Tells a client where to go on, and nothing else."""
+        await self._write(b"id: %b\ndata: \n\n" % id.encode())
+
     async def keep_alive(self) -> None:
         """Sends a comment."""
         await self._write(b": keep-alive\n\n")

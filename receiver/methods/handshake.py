@@ -23,10 +23,18 @@ async def initialize(call: ServerCall) -> Answer:
     await services.sessions.start(session, _read_object(call, "clientInfo"))
     result = render_initialize(
         revision=revision,
-        capabilities=server_capabilities(revision, tasks_list=services.identifies),  # T-88
+        capabilities=server_capabilities(
+            revision,
+            tasks_list=services.identifies,  # T-88
+            resources=len(app.resources) > 0,
+            prompts=len(app.prompts) > 0,
+            completions=app.completes,
+        ),
         name=app.name,
         version=app.version,
         title=app.title,
+        icons=app.icons,
+        website_url=app.website_url,
         instructions=app.instructions,
     )
     return Answer(result, session=session)

@@ -7,10 +7,10 @@ from functools import partial
 import orjson
 
 from receiver.dispatch import Later
+from receiver.methods.calls import render_call_outcome
 from receiver.methods.later import follow_from
 from receiver.methods.services import Services
 from receiver.methods.tasks import render_task_outcome
-from receiver.methods.tools import render_call_outcome
 from receiver.protocol.event_id import StreamPosition
 from receiver.protocol.jsonrpc import RequestId
 from receiver.session import Session

@@ -1,5 +1,6 @@
 """What the handlers work with: one set in every API process."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -16,19 +17,25 @@ from receiver.settings import Settings, parse_rate
 from receiver.store.admission import Admission, RateLimit
 from receiver.store.inputs import InputStore
 from receiver.store.sessions import SessionStore
+from receiver.store.subscriptions import SubscriptionStore
 from receiver.store.tasks import TaskStore
 
 
 @dataclass(frozen=True)
 class Services:
-    """``identifies``: whether requestors can be told apart, without which there is no tasks/list (T-88)."""
+    """``identifies``: whether requestors can be told apart, without which there is no tasks/list (T-88).
+
+    ``lists``: a digest of each list that clients are shown here, by its kind.
+    """
 
     app: Receiver
     settings: Settings
     tasks: TaskStore
     sessions: SessionStore
+    subscriptions: SubscriptionStore
     inputs: InputStore
     feeds: Feeds
+    lists: Mapping[str, str]
     cursors: Cursors
     event_ids: EventIds
     identifies: bool

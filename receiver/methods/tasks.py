@@ -8,6 +8,7 @@ from functools import partial
 from receiver.dispatch import Answer, Later
 from receiver.methods.later import follow
 from receiver.methods.services import ServerCall, admission_of, session_of
+from receiver.protocol.cursor import Position
 from receiver.protocol.errors import MethodNotFound, TaskWasCancelled
 from receiver.protocol.handshake import PROTOCOL_VERSION, render_flat_task, render_task_list, splice_related_task
 from receiver.protocol.lifecycle import is_terminal
@@ -52,9 +53,10 @@ async def list_tasks(call: ServerCall) -> Answer:
     if not services.identifies:
         raise MethodNotFound("tasks/list needs requestors that can be told apart; this server knows none")  # T-88
     owner, cursor = call.principal.owner, call.params.get("cursor")
-    after = None if cursor is None else services.cursors.decode(owner, cursor)
+    after = None if cursor is None else Position.from_text(services.cursors.decode(call.method, owner, cursor))
     tasks, following = await services.tasks.list_page(admission_of(call), services.settings.page_size, after)
-    return Answer(render_task_list(tasks, services.cursors.encode(owner, following) if following else None))
+    encode = services.cursors.encode
+    return Answer(render_task_list(tasks, encode(call.method, owner, following.to_text()) if following else None))
 
 
 async def cancel_task(call: ServerCall) -> Answer:

@@ -13,12 +13,13 @@
     │   ├── TaskAlreadyFinished               cancel of a terminal task
     │   ├── TaskWasCancelled                  what tasks/result of a cancelled task says
     │   └── TaskExpired                       the ttl ended while a requestor waited
+    ├── ResourceNotFound              -32002  no resource has this URI
     └── InternalError                 -32603
         ├── Unavailable                       the store does not answer; carries a retry hint
         ├── Refused                           a limit; carries its reason and a retry hint
         └── WorkerLost                        the worker of a plain call died
     InvalidAnswer                     what a client answered does not fit what it was asked; the question stays open
-    ToolError                         what a tool says to its caller: a result with ``isError``
+    ToolError                         what a tool says to its caller: a result with ``isError``; -32603 of any other
     Retry                             what a tool raises to be run again later
     SessionEnded                      HTTP 404: the client begins a new one
     StartupError                      one clear line for whoever starts the server; exit code 2
@@ -41,6 +42,7 @@ __all__ = [
     "ParseError",
     "ReceiverError",
     "Refused",
+    "ResourceNotFound",
     "Retry",
     "SessionEnded",
     "StartupError",
@@ -132,6 +134,16 @@ class TaskExpired(InvalidParams):
     default_message = "Task has expired"  # X-6
 
 
+class ResourceNotFound(ReceiverError):
+    """No resource has this URI; a resource may raise it too, where a URI fits its template and nothing is behind it."""
+
+    default_code = -32002
+    default_message = "Resource not found"
+
+    def __init__(self, uri: str) -> None:
+        super().__init__(data={"uri": uri})
+
+
 class InternalError(ReceiverError):
     """Something failed that the requestor can't mend."""
 
@@ -167,6 +179,8 @@ class InvalidAnswer(Exception):
 
 class ToolError(Exception):
     """What a tool tells its caller when it can't do its work: the text of a result with ``isError``.
+
+    Raised by a resource, a prompt or a completion, its text is that of an InternalError.
 
     Any other exception is answered with its type only, and goes to the log with its traceback.
     """

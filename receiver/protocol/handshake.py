@@ -5,7 +5,7 @@ task that it belongs to is spliced into those bytes here.
 """
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -64,9 +64,20 @@ def negotiate_version(asked: object) -> str:
     return asked if isinstance(asked, str) and asked in SUPPORTED_VERSIONS else PROTOCOL_VERSION
 
 
-def server_capabilities(revision: Revision, *, tasks_list: bool) -> dict[str, Any]:
-    """What the server declares (T-01, T-04, T-06).  ``tasks_list``: whether requestors can be told apart (T-88)."""
-    capabilities: dict[str, Any] = {"logging": {}, "tools": {}}  # L-06, L-09
+def server_capabilities(
+    revision: Revision, *, tasks_list: bool, resources: bool = False, prompts: bool = False, completions: bool = False
+) -> dict[str, Any]:
+    """What the server declares (T-01, T-04, T-06).  ``tasks_list``: whether requestors can be told apart (T-88).
+
+    The others: whether there are any.  A method of what is not declared is not there.
+    """
+    capabilities: dict[str, Any] = {"logging": {}, "tools": {"listChanged": True}}  # L-06, L-09
+    if resources:
+        capabilities["resources"] = {"subscribe": True, "listChanged": True}
+    if prompts:
+        capabilities["prompts"] = {"listChanged": True}
+    if completions:
+        capabilities["completions"] = {}
     if not revision.tasks:
         return capabilities
     tasks: dict[str, Any] = {"cancel": {}, "requests": {"tools": {"call": {}}}}  # T-104
@@ -82,35 +93,47 @@ def render_initialize(
     name: str,
     version: str,
     title: str | None = None,
+    icons: Sequence[Mapping[str, Any]] | None = None,
+    website_url: str | None = None,
     instructions: str | None = None,
 ) -> bytes:
     """The InitializeResult of a server called ``name``, in the revision that was agreed on."""
-    info = {"name": name, "version": version}
-    if title is not None and revision.titles:
-        info["title"] = title
-    result = {"protocolVersion": revision.version, "capabilities": capabilities, "serverInfo": info}
+    info = {"name": name, "version": version, "title": title, "icons": icons, "websiteUrl": website_url}
+    shown = {member: value for member, value in info.items() if value is not None}
+    result: dict[str, Any] = {
+        "protocolVersion": revision.version,
+        "capabilities": capabilities,
+        "serverInfo": render_definition(shown, revision),
+    }
     if instructions is not None:
         result["instructions"] = instructions
     return orjson.dumps(result)
 
 
-def render_tool(definition: Mapping[str, Any], revision: Revision) -> dict[str, Any]:
-    """The Tool object ``definition`` without the members that ``revision`` does not know."""
+def render_definition(definition: Mapping[str, Any], revision: Revision) -> dict[str, Any]:
+    """A Tool, Resource, ResourceTemplate, Prompt or Implementation, without the members that ``revision`` lacks."""
     known = {
         "execution": revision.tasks,  # T-103
         "icons": revision.icons,
         "outputSchema": revision.structured_output,
         "title": revision.titles,
+        "websiteUrl": revision.icons,  # they came together
     }
     return {name: value for name, value in definition.items() if known.get(name, True)}
 
 
 def adapt_result(payload: bytes, revision: Revision) -> bytes:
-    """The CallToolResult ``payload`` for ``revision``: a link becomes a text for clients that know no links."""
+    """The result ``payload`` for ``revision``: a link becomes a text for clients that know no links.
+
+    Links stand in the content of a CallToolResult, and in the messages of a GetPromptResult.
+    """
     if revision.resource_links or _LINK not in payload:
         return payload
     result = orjson.loads(payload)
-    result["content"] = [_write_out_link(block) for block in result["content"]]
+    if "content" in result:
+        result["content"] = [_write_out_link(block) for block in result["content"]]
+    for message in result.get("messages", ()):
+        message["content"] = _write_out_link(message["content"])
     return orjson.dumps(result)
 
 

@@ -64,6 +64,16 @@ def render_cancelled(id: RequestId, reason: str | None, task_id: str | None) -> 
     return _notify("notifications/cancelled", _present({"requestId": id, "reason": reason}), task_id)
 
 
+def render_resource_updated(uri: str) -> bytes:
+    """That a resource changed, for those who subscribed to it."""
+    return _notify("notifications/resources/updated", {"uri": uri}, None)
+
+
+def render_list_changed(kind: str) -> bytes:
+    """That a list is not what the client was shown; ``kind`` is ``tools``, ``resources`` or ``prompts``."""
+    return orjson.dumps({"jsonrpc": "2.0", "method": f"notifications/{kind}/list_changed"})
+
+
 def _notify(method: str, params: Params, task_id: str | None) -> bytes:
     return orjson.dumps({"jsonrpc": "2.0", "method": method, "params": _relate(params, task_id)})
 

@@ -143,7 +143,7 @@ class Keys:
     def ask(self, request: str) -> str:
         return f"{self.prefix}ask:{request}"
 
-    @_key("hash", "its idle time", "a session: owner, protocol revision, the client's capabilities, log level")
+    @_key("hash", "its idle time", "a session: owner, protocol revision, capabilities, log level, lists it was shown")
     def session(self, session: str) -> str:
         return f"{self.prefix}session:{session}"
 
@@ -167,6 +167,22 @@ class Keys:
     def hearers(self, session: str) -> str:
         return f"{self.prefix}session:{session}:hearers"
 
+    @_key("list", "a minute, with its session at most", "messages of a session that no stream has taken yet")
+    def session_outbox(self, session: str) -> str:
+        return f"{self.prefix}session:{session}:outbox"
+
+    @_key("set", "with its session", "the URIs of the resources that a session subscribed to")
+    def subscribed(self, session: str) -> str:
+        return f"{self.prefix}session:{session}:subscribed"
+
+    @_key("zset", "with its last session", "the sessions that subscribed to a resource, by when they end")
+    def subscribers(self, uri: str) -> str:
+        return f"{self.prefix}subscribers:{uri}"
+
+    @_key("set", "1 minute", "the sessions that were told by one announcement, so that none is told twice")
+    def announced(self, nonce: str) -> str:
+        return f"{self.prefix}announced:{nonce}"
+
     @_key("hash", "a stream's lease, 10 once cancelled or taken over", "an open stream: the connection that has it")
     def stream(self, stream: str) -> str:
         return f"{self.prefix}stream:{stream}"
@@ -183,7 +199,7 @@ class Keys:
     def events(self, task_id: str) -> str:
         return f"{self.prefix}events:{task_id}"
 
-    @_key("channel", "", "a task of this session has something to say, or the session ended: look again")
+    @_key("channel", "", "there is something to say to this session, or it ended: look again")
     def session_events(self, session: str) -> str:
         return f"{self.prefix}session-events:{session}"
 

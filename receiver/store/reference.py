@@ -15,9 +15,11 @@ FIELDS = {
     "poll_interval": "how often requestors are asked to poll, in ms",
     "owner": "whose it is: a digest of issuer, client and subject",
     "principal": "who asked, as JSON; never a token",
-    "tool": "the tool's name",
+    "tool": "what it runs: a tool's name, or for another `method` a resource's URI or template, or a prompt's name; "
+    "of a completion one of these and the argument",
     "method": "the wrapped request's method",
-    "params": "the tool's arguments, as JSON",
+    "params": "the arguments of the tool or prompt, as JSON; the `uri` of a resource; `value` and `arguments` of a "
+    "completion",
     "protocol": "the revision that it was asked for in",
     "session": "the session that it was asked for in",
     "capabilities": "what that client can do, as JSON",

@@ -53,6 +53,11 @@ class SessionStore:
         with suppress(Unavailable):
             await self._hasty.admit(admission, "touch")
 
+    async def show_list(self, admission: Admission, kind: str, digest: str) -> None:
+        """Admits a request that is answered with a list, and so ``touch`` too; the session remembers the list."""
+        with suppress(Unavailable):
+            await self._hasty.admit(admission, "show_list", admission.session, kind, digest)
+
     async def end(self, session: Session) -> bool:
         """Ends a session; False if it had ended already."""
         self._remembered.pop(session.id, None)

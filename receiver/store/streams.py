@@ -1,17 +1,18 @@
 """What open streams get of tasks and sessions: each message goes out on one stream alone (H-27)."""
 
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from receiver.protocol.errors import SessionEnded, TaskNotFound
-from receiver.protocol.messages import render_status
+from receiver.protocol.messages import render_list_changed, render_status
 from receiver.session import Session
 from receiver.store.client import Client
 from receiver.store.record import OUTCOME_FIELDS, Kind, Progress, to_progress, to_task
 from receiver.store.scripts import Argument
 from receiver.store.tasks import new_nonce
 
+CLOSE = b"close"  # a mark among the messages of a plain call: the connection that takes it ends there
 _STATUS = b"status\n"  # how a message begins that is no JSON: the task as it was, with each field on a line
 
 
@@ -31,10 +32,14 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A JSON-RPC notification or request.  ``position`` is where a client may go on after it, if that is known."""
+    """A JSON-RPC notification or request, or none where a stream ``closes`` for its client to come back.
+
+    ``position`` is where a client may go on after it, if that is known.
+    """
 
     position: str
     body: bytes
+    closes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +57,20 @@ class StreamGivenUp(Exception):
 class StreamStore:
     """``lease`` in ms is how long a stream lives without being renewed, ``session_idle`` how long a session does.
 
+    ``lists``: a digest of each list that clients are shown here, by its kind.
     Who follows or hears never loses patience: streams stay open while the store is away.
     """
 
-    def __init__(self, client: Client, *, lease: int, session_idle: int) -> None:
+    def __init__(
+        self, client: Client, *, lease: int, session_idle: int, lists: Mapping[str, str] | None = None
+    ) -> None:
         self._client = client
         self._patient = client.with_patience(None)
         self._lease = lease
         self._session_idle = session_idle
+        self._lists = [
+            item for kind, digest in (lists or {}).items() for item in (kind, digest, render_list_changed(kind))
+        ]
 
     async def follow(self, stream: Stream, task_id: str, kind: Kind, position: str, *, begins: bool) -> News:
         """What is new of a task behind ``position``; renews the stream.  ``begins``: its connection is new.
@@ -76,11 +87,11 @@ class StreamStore:
         return News(to_progress(now, values), _read(position, messages, questions))
 
     async def hear(self, stream: Stream, position: str, *, begins: bool) -> list[Message]:
-        """What is new of all tasks of a session that no stream of their own hears; renews the stream.
+        """What is new of a session, and of all its tasks that no stream of their own hears; renews the stream.
 
         Raises SessionEnded and StreamGivenUp.
         """
-        answer = await self._patient.call("hear", *self._head(stream, position, begins))
+        answer = await self._patient.call("hear", *self._head(stream, position, begins), *self._lists)
         if answer[0] == -1:
             raise SessionEnded
         if answer[0] == -2:
@@ -104,9 +115,13 @@ class StreamStore:
 
 def _read(position: str, messages: Iterable[Sequence[bytes]], questions: Iterable[bytes]) -> list[Message]:
     """Messages, and questions behind them; a question is kept elsewhere, so that no position is of its own."""
-    read = [Message(kept.decode(), _render(body)) for kept, body in messages]
+    read = [_to_message(kept.decode(), body) for kept, body in messages]
     last = read[-1].position if read else position
     return read + [Message(last, question) for question in questions]
+
+
+def _to_message(position: str, message: bytes) -> Message:
+    return Message(position, b"", closes=True) if message == CLOSE else Message(position, _render(message))
 
 
 def _render(message: bytes) -> bytes:

@@ -36,20 +36,21 @@ def text_block(text: str) -> dict[str, Any]:
     return {"type": "text", "text": text.encode("utf-8", "replace").decode()}
 
 
-def to_json(value: Any, adapter: TypeAdapter[Any] = ANYTHING) -> tuple[Any, str]:
+def to_json(value: Any, adapter: TypeAdapter[Any] = ANYTHING, noun: str = "tool") -> tuple[Any, str]:
     """``value`` as a JSON value and as JSON text, written the way ``adapter`` writes its type.
 
-    ToolError, with a text that tells nothing of the value, where JSON can't express it; its cause is for the log.
+    ToolError, with a text that names the ``noun`` that returned it and tells nothing of the value, where JSON can't
+    express it; its cause is for the log.
     """
     if isinstance(value, bytes | bytearray | memoryview):
-        raise ToolError("The tool returned bytes; it has to return text, JSON or content blocks")
+        raise ToolError(f"The {noun} returned bytes; it has to return text, JSON or content blocks")
     try:
         plain = adapter.dump_python(value, mode="json", by_alias=True, warnings="error")
         text = orjson.dumps(plain)
     except (TypeError, ValueError) as error:
-        raise ToolError("The tool returned a value that can't be written as JSON") from error
+        raise ToolError(f"The {noun} returned a value that can't be written as JSON") from error
     if b"null" in text and _has_non_finite(adapter.dump_python(value, warnings=False)):
-        raise ToolError("The tool returned NaN or Infinity, which JSON can't express")
+        raise ToolError(f"The {noun} returned NaN or Infinity, which JSON can't express")
     return plain, text.decode()
 
 

@@ -1,13 +1,14 @@
 """A function's signature as a JSON Schema, and JSON arguments as its keyword arguments."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from enum import Enum
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import orjson
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create_model
+from pydantic import BaseModel, ConfigDict, RootModel, TypeAdapter, ValidationError, create_model
 from pydantic.errors import PydanticUserError
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import ErrorDetails
@@ -24,27 +25,45 @@ PLAINER = {"missing": "required", "extra_forbidden": "unknown field"}
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Parameters:
-    """What a function takes: ``names`` from its caller, and ``injected``, the one parameter that the server fills."""
+    """What a function takes: ``names`` from its caller, and ``injected``, the one parameter that the server fills.
+
+    Its ``model`` has a field for each name, behind a ``prefix``.
+    """
 
     names: tuple[str, ...]
     injected: str | None
     model: type[BaseModel]
     schema: dict[str, Any]
+    prefix: str = PREFIX
 
     @classmethod
-    def of(cls, signature: inspect.Signature, injected: type) -> "Parameters":
+    def of(cls, signature: inspect.Signature, injected: type, model: type[BaseModel] | None = None) -> "Parameters":
         """The parameters of ``signature``; the one annotated with the class ``injected`` is not the caller's.
 
-        TypeError for a parameter that can't be passed by name, and for an annotation that has no JSON Schema.
+        The fields of a ``model`` stand for the annotations.  TypeError for one that does not fit, for a parameter that
+        can't be passed by name, and for an annotation that has no JSON Schema.
         """
         for parameter in signature.parameters.values():
             _require_named(parameter)
         filled = [name for name, it in signature.parameters.items() if _mentions(it.annotation, injected)]
         if len(filled) > 1:
             raise TypeError(f"more than one parameter is a {injected.__name__}: {', '.join(filled)}")
-        names = tuple(name for name in signature.parameters if name not in filled)
-        model, schema = _model_of([signature.parameters[name] for name in names])
-        return cls(names, filled[0] if filled else None, model, schema)
+        context = filled[0] if filled else None
+        named = [parameter for name, parameter in signature.parameters.items() if name not in filled]
+        if model is not None:
+            return cls(_fitting_names(model, named), context, model, _schema_of(model), prefix="")
+        model = _model_of(named)
+        return cls(tuple(parameter.name for parameter in named), context, model, _schema_of(model))
+
+    def choices(self, name: str) -> list[str]:
+        """The strings that the parameter ``name`` takes, if its annotation lists them: of a Literal or an Enum."""
+        return _choices_of(self.model.model_fields[self.prefix + name].annotation)
+
+    def describe(self) -> Iterator[tuple[str, str | None, bool]]:
+        """Each name with its description, and whether it has to be given."""
+        for name in self.names:
+            field = self.model.model_fields[self.prefix + name]
+            yield name, field.description, field.is_required()
 
     def bind(self, arguments: object) -> dict[str, Any]:
         """``arguments``, a decoded JSON object or None for none, as keyword arguments with defaults filled in.
@@ -64,7 +83,7 @@ class Parameters:
             bound = self.model.model_validate_json(encoded)
         except ValidationError as error:
             raise InvalidArguments(f"Invalid arguments: {_faults(error)}") from None
-        return {name: getattr(bound, PREFIX + name) for name in self.names}
+        return {name: getattr(bound, self.prefix + name) for name in self.names}
 
 
 def signature_of(function: Callable[..., Any]) -> inspect.Signature:
@@ -111,7 +130,7 @@ class _Generator(GenerateJsonSchema):
 
 def _require_named(parameter: inspect.Parameter) -> None:
     if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
-        raise TypeError(f"parameter {parameter} can't be passed by name; arguments of a tool are named")
+        raise TypeError(f"parameter {parameter} can't be passed by name; arguments are named")
 
 
 def _mentions(annotation: Any, wanted: type) -> bool:
@@ -122,16 +141,46 @@ def _mentions(annotation: Any, wanted: type) -> bool:
     return inspect.isclass(annotation) and issubclass(annotation, wanted)
 
 
-def _model_of(parameters: list[inspect.Parameter]) -> tuple[type[BaseModel], dict[str, Any]]:
+def _fitting_names(model: object, parameters: list[inspect.Parameter]) -> tuple[str, ...]:
+    """The fields of an author's model; TypeError unless the function can be called with them alone."""
+    if not (inspect.isclass(model) and issubclass(model, BaseModel)) or issubclass(model, RootModel):
+        raise TypeError("input_schema is a pydantic model with fields: arguments are checked against it")
+    fields, names = model.model_fields, [parameter.name for parameter in parameters]
+    if unknown := [name for name in fields if name not in names]:
+        raise TypeError(f"the function has no parameter for {', '.join(unknown)} of its input_schema")
+    needed = [parameter.name for parameter in parameters if parameter.default is parameter.empty]
+    if missing := [name for name in needed if name not in fields]:
+        raise TypeError(f"input_schema has no field for {', '.join(missing)}")
+    return tuple(fields)
+
+
+def _schema_of(model: type[BaseModel]) -> dict[str, Any]:
+    schema = json_schema(TypeAdapter(model), "validation")
+    if schema.get("title") == model.__name__:  # which pydantic took for want of one
+        del schema["title"]
+    return schema
+
+
+def _choices_of(annotation: Any) -> list[str]:
+    if get_origin(annotation) in (Annotated, Union, UnionType):
+        members = get_args(annotation)[:1] if get_origin(annotation) is Annotated else get_args(annotation)
+        return list(dict.fromkeys(choice for member in members for choice in _choices_of(member)))
+    listed: Iterable[Any] = ()
+    if get_origin(annotation) is Literal:
+        listed = get_args(annotation)
+    elif inspect.isclass(annotation) and issubclass(annotation, Enum):
+        listed = annotation
+    values = [choice.value if isinstance(choice, Enum) else choice for choice in listed]
+    return [value for value in values if isinstance(value, str)]
+
+
+def _model_of(parameters: list[inspect.Parameter]) -> type[BaseModel]:
     config = ConfigDict(extra="forbid", alias_generator=lambda field: field.removeprefix(PREFIX))
     fields: dict[str, Any] = {PREFIX + parameter.name: _field_of(parameter) for parameter in parameters}
     try:
-        model = create_model("Arguments", __config__=config, **fields)
+        return create_model("Arguments", __config__=config, **fields)
     except PydanticUserError as error:
         raise TypeError(_first_line(error)) from error
-    schema = json_schema(TypeAdapter(model), "validation")
-    del schema["title"]
-    return model, schema
 
 
 def _field_of(parameter: inspect.Parameter) -> tuple[Any, Any]:

@@ -1,17 +1,22 @@
 """A tool: a function, what clients are told of it, and how its author wants it run."""
 
-import functools
-import inspect
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, TypedDict, Unpack, get_args
 
 from mcp_types import ToolAnnotations
+from pydantic import BaseModel
 
+from receiver.operation import PLAIN_LANE
+from receiver.protocol.errors import ReceiverError
+from receiver.protocol.outcome import Outcome
 from receiver.protocol.ttl import find_floor
 from receiver.tools.annotations import written_annotations
+from receiver.tools.content import error_result
 from receiver.tools.duration import Duration, milliseconds
+from receiver.tools.function import docstring_of, is_async, name_of
+from receiver.tools.icons import Icons, written_icons
 from receiver.tools.returns import Returns
 from receiver.tools.schema import Parameters, signature_of
 
@@ -19,14 +24,26 @@ TaskSupport = Literal["forbidden", "optional", "required"]
 
 NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}", re.ASCII)  # L-10
 LANE = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)  # without the ":" that makes a queue's name of lane and tool
-PLAIN_LANE = "plain"
 DEFAULT_LANE = "default"
 FROM_ANNOTATION: Any = object()
+
+
+class Handling(TypedDict, total=False):
+    """How an author wants a tool handled."""
+
+    task: TaskSupport
+    max_attempts: int | None
+    replay: bool
+    lane: str
+    max_running: int | None
+    immediate: str | None
 
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
 class Tool:
     """Made by ``of``.  ``annotations`` have their wire names; ``max_attempts`` is None where the author wrote none."""
+
+    noun: ClassVar[str] = "Tool"
 
     name: str
     title: str | None
@@ -36,14 +53,15 @@ class Tool:
     parameters: Parameters
     returns: Returns
     annotations: dict[str, Any]
-    task: TaskSupport
+    icons: list[dict[str, Any]] | None
     timeout_ms: int | None
     min_ttl_ms: int | None
-    max_attempts: int | None
-    lane: str
-    max_running: int | None
-    immediate: str | None
-    replay: bool
+    task: TaskSupport = "optional"
+    max_attempts: int | None = None
+    lane: str = DEFAULT_LANE
+    max_running: int | None = None
+    immediate: str | None = None
+    replay: bool = False
 
     def __post_init__(self) -> None:
         if not NAME.fullmatch(self.name):
@@ -66,41 +84,38 @@ class Tool:
         name: str | None = None,
         title: str | None = None,
         description: str | None = None,
-        task: TaskSupport = "optional",
         timeout: Duration | None = None,
         min_ttl: Duration | None = None,
-        max_attempts: int | None = None,
         annotations: Mapping[str, Any] | ToolAnnotations | None = None,
-        replay: bool = False,
-        lane: str = DEFAULT_LANE,
-        max_running: int | None = None,
-        immediate: str | None = None,
+        icons: Icons | None = None,
+        input_schema: type[BaseModel] | None = None,
         output_schema: Any = FROM_ANNOTATION,
+        **handling: Unpack[Handling],
     ) -> "Tool":
         """The tool that ``function`` is; the server fills its parameter annotated with the class ``context``."""
-        signature = signature_of(function)
         return cls(
-            name=_name_of(function) if name is None else name,
+            name=name_of(function) if name is None else name,
             title=title,
-            description=_docstring_of(function) if description is None else description,
+            description=docstring_of(function) if description is None else description,
             function=function,
-            is_async=_is_async(function),
-            parameters=Parameters.of(signature, context),
-            returns=Returns.of(_returned(signature, output_schema)),
+            is_async=is_async(function),
+            parameters=Parameters.of(signature_of(function), context, input_schema),
+            returns=Returns.of(_returned(function, output_schema)),
             annotations=written_annotations(annotations),
-            task=task,
+            icons=written_icons(icons),
             timeout_ms=None if timeout is None else milliseconds(timeout),
             min_ttl_ms=None if min_ttl is None else milliseconds(min_ttl),
-            max_attempts=max_attempts,
-            lane=lane,
-            max_running=max_running,
-            immediate=immediate,
-            replay=replay,
+            **handling,
         )
 
     @property
+    def key(self) -> str:
+        """Its name."""
+        return self.name
+
+    @property
     def input_schema(self) -> dict[str, Any]:
-        """The JSON Schema of the arguments: always an object, and without unknown fields."""
+        """The JSON Schema of the arguments: always an object."""
         return self.parameters.schema
 
     @property
@@ -135,6 +150,7 @@ class Tool:
             "inputSchema": self.input_schema,
             "outputSchema": self.output_schema,
             "annotations": self.annotations or None,
+            "icons": self.icons,
             "execution": {"taskSupport": self.task},  # T-103
         }
         return {key: value for key, value in written.items() if value is not None}
@@ -143,9 +159,17 @@ class Tool:
         """JSON ``arguments`` as keyword arguments, without the context; InvalidArguments names each bad field."""
         return self.parameters.bind(arguments)
 
-    def render(self, value: Any) -> dict[str, Any]:
+    def render(self, value: Any, arguments: object = None) -> dict[str, Any]:
         """The CallToolResult of a return value, as a JSON object; ToolError for a value that can't be one."""
         return self.returns.render(value)
+
+    def fail(self, text: str) -> Outcome:
+        """A result with ``isError``: what a tool can't do is for the model to read."""
+        return Outcome.of_result(error_result(text))
+
+    def refuse(self, error: ReceiverError, *, as_task: bool) -> Outcome:
+        """The error where a task was asked for, and a result with ``isError`` for a plain call (X-18)."""
+        return Outcome.of_error(error) if as_task else self.fail(error.message)
 
     def attempts_for(self, *, as_task: bool, default: int) -> int:
         """How often this tool is run at most; ``default`` is for where its author said nothing against it."""
@@ -157,29 +181,10 @@ class Tool:
         return default if repeatable or self.annotations.get("readOnlyHint", False) else 1
 
 
-def _name_of(function: Callable[..., Any]) -> str:
-    name = getattr(function, "__name__", None)
-    if not isinstance(name, str):
-        raise TypeError(f"{function!r} has no name of its own; pass name=")
-    return name
-
-
-def _docstring_of(function: Callable[..., Any]) -> str | None:
-    documented = function.func if isinstance(function, functools.partial) else function
-    return inspect.cleandoc(documented.__doc__ or "") or None
-
-
-def _is_async(function: Callable[..., Any]) -> bool:
-    candidates = (function, getattr(function, "__call__", None))  # noqa: B004
-    if any(inspect.isgeneratorfunction(it) or inspect.isasyncgenfunction(it) for it in candidates):
-        raise TypeError("a tool returns its result; it can't be a generator")
-    return any(map(inspect.iscoroutinefunction, candidates))
-
-
-def _returned(signature: inspect.Signature, output_schema: Any) -> Any:
+def _returned(function: Callable[..., Any], output_schema: Any) -> Any:
     if isinstance(output_schema, Mapping):
         raise TypeError("output_schema is a type, or None: results are checked against it")
-    return signature.return_annotation if output_schema is FROM_ANNOTATION else output_schema
+    return signature_of(function).return_annotation if output_schema is FROM_ANNOTATION else output_schema
 
 
 def _require_count(option: str, value: int | None) -> None:

@@ -39,6 +39,13 @@ def ask_in_thread(message: str, ctx: Context) -> str | None:
 
 
 @app.tool
+def touch_in_thread(uri: str, ctx: Context) -> str:
+    """A plain function that changes a resource."""
+    ctx.sync.resource_updated(uri)
+    return uri
+
+
+@app.tool
 async def book(message: str, ctx: Context) -> dict[str, Any]:
     """Has a form filled in whose fields a model describes."""
     answer = await ctx.elicit(message, Booking)
@@ -60,6 +67,12 @@ async def announced() -> str:
     return "booked"
 
 
+@app.resource("test://watched/{name}")
+async def watched(name: str) -> str:
+    """May be subscribed to."""
+    return name
+
+
 async def _do(ctx: Context, kind: str, *arguments: Any) -> Any:
     if kind == "gate":
         return await pass_gate(ctx.state, *arguments)
@@ -67,7 +80,6 @@ async def _do(ctx: Context, kind: str, *arguments: Any) -> Any:
         return ctx.run
     if kind == "all":
         return await asyncio.gather(*(_do(ctx, *step) for step in arguments))
-    *positional, last = arguments
-    named = last if kind == "sample" and isinstance(last, dict) else {}
-    result = await getattr(ctx, kind)(*(positional if named else arguments), **named)
+    named = arguments[-1] if kind == "sample" and isinstance(arguments[-1], dict) else {}
+    result = await getattr(ctx, kind)(*(arguments[:-1] if named else arguments), **named)
     return asdict(result) if is_dataclass(result) and not isinstance(result, type) else result

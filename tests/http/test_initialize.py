@@ -14,7 +14,11 @@ async def test_the_server_says_what_it_is_and_offers(requestor: Requestor) -> No
     """T-01, T-04, T-06, T-104; L-06; and T-88: without tokens nobody can be told apart, so there is no list."""
     assert await requestor.result("initialize", CLIENT) == {
         "protocolVersion": "2025-11-25",
-        "capabilities": {"logging": {}, "tools": {}, "tasks": {"cancel": {}, "requests": {"tools": {"call": {}}}}},
+        "capabilities": {
+            "logging": {},
+            "tools": {"listChanged": True},
+            "tasks": {"cancel": {}, "requests": {"tools": {"call": {}}}},
+        },
         "serverInfo": {"name": "wire", "version": "1.2.3", "title": "The wire"},
         "instructions": "For tests.",
     }

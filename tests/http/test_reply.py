@@ -130,6 +130,24 @@ async def test_who_takes_no_json_gets_a_stream_for_the_answer(connection: Connec
     assert await connection.next_part() == b"event: message\nid: at \ndata: {}\n\n"
 
 
+async def test_a_part_that_closes(connection: Connection, parts: Parts) -> None:
+    """H-10, H-11: an event says where to go on, behind the one that says when."""
+    parts.queue.put_nowait(Part("3", b"", closes=True))
+    await send(connection, parts, form(60.0))
+    await connection.opened()
+    assert await connection.next_part() == b"id: at 3\ndata: \n\n"
+    assert await connection.messages.get() == END
+    assert parts.closed.is_set()
+
+
+async def test_who_could_not_come_back_is_not_sent_away(connection: Connection, parts: Parts) -> None:
+    parts.queue.put_nowait(Part("3", b"", closes=True))
+    parts.queue.put_nowait(Part("", b"{}", is_last=True))
+    await send(connection, parts, form(60.0, is_primed=False))
+    await connection.messages.get()
+    assert await connection.messages.get() == {"type": "http.response.body", "body": b"{}"}
+
+
 async def test_an_older_revision_has_no_event_of_its_own_at_the_start(connection: Connection, parts: Parts) -> None:
     parts.queue.put_nowait(HEARD)
     parts.queue.put_nowait(Part("", b"{}", is_last=True))

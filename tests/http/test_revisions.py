@@ -23,7 +23,8 @@ async def test_initialize_declares_no_tasks(alice: Requestor, version: str) -> N
     """L-01: the revision is echoed.  T-01: what it does not know is not declared."""
     client = {"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
     result = await alice.result("initialize", client)
-    assert (result["protocolVersion"], result["capabilities"]) == (version, {"logging": {}, "tools": {}})
+    capabilities = {"logging": {}, "tools": {"listChanged": True}}
+    assert (result["protocolVersion"], result["capabilities"]) == (version, capabilities)
     assert ("title" in result["serverInfo"]) == (version == "2025-06-18")
 
 

@@ -1,14 +1,10 @@
-"""The tasks client of the official TypeScript SDK, 1.32.2: one run of ``typescript/client.mjs`` on two nodes by turns.
+"""The tasks client of the official TypeScript SDK, 1.32.2, on two nodes by turns: one run of ``typescript/client.mjs``.
 
-What it needs is installed once, below ``.cache``, for as long as its lock file stays the same.
+``typescript/package-lock.json`` says what it needs.
 """
 
 import asyncio
-import hashlib
 import json
-import re
-import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +12,12 @@ import pytest
 import pytest_asyncio
 
 from tests.acceptance.deployment import TOKENS, Deployment
-from tests.processes import ROOT, Child
+from tests.npm import INSTALL_SECONDS, find_node, install
+from tests.processes import Child
 
 SOURCE = Path(__file__).parent / "typescript"
 OLDEST_NODE = 18  # the oldest that the SDK runs on
 RUN_SECONDS = 100.0
-INSTALL_SECONDS = 200
-OFFLINE = ("EAI_AGAIN", "ECONNREFUSED", "ENOTFOUND", "ETIMEDOUT")
 ALICE = next(iter(TOKENS))
 RELATED_TASK = "io.modelcontextprotocol/related-task"
 BOOKED = {"action": "accept", "trip": {"city": "Oslo", "nights": 3}}
@@ -32,35 +27,10 @@ Step = dict[str, Any]
 pytestmark = [pytest.mark.timeout(RUN_SECONDS + INSTALL_SECONDS + 60), pytest.mark.asyncio(loop_scope="module")]
 
 
-def find_node() -> str:
-    """The command; skips the tests where it is missing or too old."""
-    node, npm = shutil.which("node"), shutil.which("npm")
-    if node is None or npm is None:
-        pytest.skip("the TypeScript client needs node and npm, which are not on PATH")
-    version = subprocess.run([node, "--version"], check=True, capture_output=True, text=True).stdout.strip()
-    if int(re.findall(r"\d+", version)[0]) < OLDEST_NODE:
-        pytest.skip(f"the TypeScript client needs Node {OLDEST_NODE} or later, and this is {version}")
-    return node
-
-
-def install() -> Path:
-    """The folder of the client and all that it needs; skips the tests where nothing can be fetched."""
-    lock = (SOURCE / "package-lock.json").read_bytes()
-    folder = ROOT / ".cache" / "typescript" / hashlib.sha256(lock).hexdigest()[:16]
-    shutil.copytree(SOURCE, folder, dirs_exist_ok=True)
-    if not (folder / "node_modules" / ".package-lock.json").exists():  # which npm writes last
-        npm = ["npm", "ci", "--prefer-offline", "--fetch-retries=1", "--fetch-retry-mintimeout=1000"]
-        done = subprocess.run(npm, cwd=folder, capture_output=True, text=True, timeout=INSTALL_SECONDS, check=False)
-        if done.returncode and any(reason in done.stderr for reason in OFFLINE):
-            pytest.skip("the TypeScript client is not installed, and npm reaches no registry")
-        assert done.returncode == 0, done.stderr
-    return folder
-
-
 @pytest.fixture(scope="module")
 def command() -> list[str]:
     """What starts the client, but for its arguments."""
-    return [find_node(), str(install() / "client.mjs")]
+    return [find_node(OLDEST_NODE), str(install(SOURCE) / "client.mjs")]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

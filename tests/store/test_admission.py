@@ -20,6 +20,9 @@ REQUESTS: dict[str, Request] = {
     "cancel": lambda world, admission, task_id: world.tasks.cancel(admission, task_id, ""),
     "list_page": lambda world, admission, _: world.tasks.list_page(admission, 10, None),
     "touch": lambda world, admission, _: world.sessions.touch(admission),
+    "show_list": lambda world, admission, _: world.sessions.show_list(admission, "tools", "1"),
+    "subscribe": lambda world, admission, _: world.subscriptions.subscribe(admission, "test://a"),
+    "unsubscribe": lambda world, admission, _: world.subscriptions.unsubscribe(admission, "test://a"),
     "set_log_level": lambda world, admission, _: world.sessions.set_log_level(admission, "error"),
 }
 every_request = pytest.mark.parametrize("request_", REQUESTS.values(), ids=REQUESTS)

@@ -132,6 +132,18 @@ async def test_a_message_is_refused(world: World, fill: Fill) -> None:
     await expect_refusal(world, say(world, run, b"{}"))
 
 
+async def test_a_subscription_and_an_announcement_are_refused(world: World, fill: Fill) -> None:
+    session = await begin_session(world)
+    admission = by("ada", session.id)
+    await world.subscriptions.subscribe(admission, "test://a")
+    await hear(world, session).look()
+    await fill()
+    await expect_refusal(world, world.subscriptions.subscribe(admission, "test://b"))
+    await expect_refusal(world, world.subscriptions.announce("test://a"))
+    await world.sessions.show_list(admission, "tools", "1")
+    await world.subscriptions.unsubscribe(admission, "test://a")
+
+
 async def test_what_was_asked_is_given_out_and_answered(world: World, fill: Fill) -> None:
     session = await begin_session(world)
     run = await world.start(session=session.id)

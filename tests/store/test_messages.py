@@ -6,10 +6,12 @@ from collections import Counter
 import pytest
 
 from receiver.store.runs import Notice, Verdict
+from receiver.store.streams import CLOSE
 from tests.store.clients import Connection, begin_session, follow, hear, say, start_call
 from tests.store.world import STREAM_LEASE, TTL, World
 
 OUTBOX = 256
+COMING_MS = 10_000
 
 
 async def leave_for_good(world: World, task_id: str, *connections: Connection) -> None:
@@ -40,6 +42,7 @@ async def test_a_stream_of_the_session_hears_all_its_tasks(world: World) -> None
     own = hear(world, session)
     await own.look()
     runs = [await world.start(session=session.id), await start_call(world, session)]
+    await follow(world, session, runs[1].task_id, kind="call", listens=False).look()
     for number, run in enumerate(runs):
         await say(world, run, b"{%d}" % number)
     assert sorted(await own.look()) == [b"{0}", b"{1}"]
@@ -56,6 +59,58 @@ async def test_a_stream_of_the_task_comes_before_one_of_the_session(world: World
     await say(world, run, b"{}")
     assert await own.look() == []
     assert await stream.look() == [b"{}"]
+
+
+async def test_the_stream_of_a_call_comes_before_one_of_the_session_though_it_opens_later(world: World) -> None:  # H-16
+    session = await begin_session(world)
+    own = hear(world, session)
+    await own.look()
+    run = await start_call(world, session)
+    await say(world, run, b"{}")
+    assert await own.look() == []
+    assert await follow(world, session, run.task_id, kind="call").look() == [b"{}"]
+
+
+async def test_a_call_whose_client_takes_no_messages_is_heard_by_the_session_at_once(world: World) -> None:
+    session = await begin_session(world)
+    own = hear(world, session)
+    await own.look()
+    run = await start_call(world, session)
+    await say(world, run, b"{}")
+    async with world.listening(world.keys.session_events(session.id)) as heard:
+        await follow(world, session, run.task_id, kind="call", listens=False).look()
+        assert await heard() == "message"
+    assert await own.look() == [b"{}"]
+
+
+async def test_a_call_whose_stream_never_opens_is_heard_by_the_session_in_the_end(world: World) -> None:
+    session = await begin_session(world)
+    own = hear(world, session)
+    await own.look()
+    run = await start_call(world, session)
+    await say(world, run, b"{}")
+    assert 0 < await world.redis.pttl(world.keys.listeners(run.task_id)) <= COMING_MS
+    await world.redis.delete(world.keys.listeners(run.task_id))
+    assert await own.look() == [b"{}"]
+
+
+async def test_what_a_call_says_while_its_client_was_sent_away_waits_for_it(world: World) -> None:
+    session = await begin_session(world)
+    own = hear(world, session)
+    await own.look()
+    run = await start_call(world, session)
+    stream = follow(world, session, run.task_id, kind="call")
+    await stream.look()
+    await say(world, run, b"{1}", CLOSE, b"{2}")
+    assert await stream.look() == [b"{1}", b"", b"{2}"]
+    sent_away = stream.resumed(stream.positions[1])
+    await stream.close()
+    await say(world, run, b"{3}")
+    assert await own.look() == []
+    assert await sent_away.look() == [b"{2}", b"{3}"]
+    await sent_away.close()
+    await say(world, run, b"{4}")
+    assert await own.look() == [b"{4}"]
 
 
 async def test_what_a_stream_that_ended_left_behind_is_heard_by_the_session(world: World) -> None:

@@ -20,6 +20,7 @@ from receiver.store.runs import QueueShare, RunStore, Slots, Verdict
 from receiver.store.scripts import Argument
 from receiver.store.sessions import SessionStore
 from receiver.store.streams import StreamStore
+from receiver.store.subscriptions import SubscriptionStore
 from receiver.store.tasks import NewTask, TaskStore
 from receiver.store.workers import WorkerStore
 from tests.proxy import Proxy
@@ -32,6 +33,7 @@ QUEUE_LIMIT = 2_000
 SESSION_IDLE = 1_800_000
 SESSION_CAP = 1_000
 STREAM_LEASE = 30_000
+SUBSCRIPTION_LIMIT = 1_000
 
 
 def by(
@@ -61,6 +63,7 @@ class World:
         self.runs = RunStore(client, lease=LEASE)
         self.sessions = SessionStore(client, idle=SESSION_IDLE, cap=SESSION_CAP)
         self.streams = StreamStore(client, lease=STREAM_LEASE, session_idle=SESSION_IDLE)
+        self.subscriptions = SubscriptionStore(client, limit=SUBSCRIPTION_LIMIT)
         self.inputs = InputStore(client)
         self.beats = WorkerStore(blocking, self.keys, lease=LEASE, with_flags=self.with_flags)
         self._claims: Counter[str] = Counter()

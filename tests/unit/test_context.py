@@ -40,6 +40,12 @@ class Recording(Context):
             raise ValueError(level)
         self.told.append(("log", level, data))
 
+    async def close_stream(self) -> None:
+        self.told.append(("close_stream",))
+
+    async def resource_updated(self, uri: str) -> None:
+        self.told.append(("resource_updated", uri))
+
     async def elicit(self, message: str, form: type[BaseModel] | Mapping[str, Any]) -> Elicited:
         self.told.append(("elicit", message, form))
         return Elicited("accept", {"pages": 3})
@@ -64,6 +70,8 @@ async def test_a_plain_function_in_a_thread_does_what_an_async_one_does() -> Non
         sync.progress(2, total=3, message="half")
         sync.status("nearly")
         sync.log("info", {"n": 1})
+        sync.close_stream()
+        sync.resource_updated("test://a")
         assert sync.elicit("How many?", {"type": "object"}) == Elicited("accept", {"pages": 3})
         assert sync.elicit_url("Here?", "https://a.example/") == Elicited("decline")
         assert sync.sample("Write", 10, temperature=0) == {"model": "a model"}
@@ -74,6 +82,8 @@ async def test_a_plain_function_in_a_thread_does_what_an_async_one_does() -> Non
         ("progress", 2, 3, "half"),
         ("status", "nearly"),
         ("log", "info", {"n": 1}),
+        ("close_stream",),
+        ("resource_updated", "test://a"),
         ("elicit", "How many?", {"type": "object"}),
         ("elicit_url", "Here?", "https://a.example/"),
         ("sample", "Write", 10, {"temperature": 0}),

@@ -9,7 +9,7 @@ from typing import Any, NoReturn, TypeVar
 
 import pytest
 
-from ops.demo import app, archive_folder, count_words, failing_job, greet, slow_compute
+from ops.demo import app, archive_folder, complete_folder, count_words, failing_job, greet, list_folders, slow_compute
 from ops.demo.archive import list_files, pack
 from receiver import Context, ToolError
 from receiver.context import SyncContext
@@ -45,6 +45,9 @@ class Watched(Context):
 
     async def log(self, level: LogLevel, data: Any) -> None: ...
 
+    async def close_stream(self) -> NoReturn:
+        raise NotImplementedError
+
     async def elicit(self, message: str, form: Any) -> NoReturn:
         raise NotImplementedError
 
@@ -52,6 +55,9 @@ class Watched(Context):
         raise NotImplementedError
 
     async def sample(self, messages: Any, max_tokens: int, **params: Any) -> NoReturn:
+        raise NotImplementedError
+
+    async def resource_updated(self, uri: str) -> None:
         raise NotImplementedError
 
     @staticmethod
@@ -174,6 +180,15 @@ def test_words_are_counted() -> None:
 
 def test_greeting() -> None:
     assert greet("Ada") == "Hello, Ada!"
+
+
+def test_folders_are_listed_and_completed(root: Path) -> None:
+    for name in ("drafts", "data", ".git"):
+        (root / name).mkdir()
+    (root / "dust.txt").touch()
+    assert list_folders() == ["data", "docs", "drafts"]
+    assert complete_folder("d") == ["data", "docs", "drafts"]
+    assert complete_folder("dr") == ["drafts"]
 
 
 async def test_slow_computing_reports_all_the_while(ctx: Watched) -> None:

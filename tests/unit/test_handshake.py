@@ -20,12 +20,12 @@ from receiver.protocol.handshake import (
     adapt_result,
     negotiate_version,
     render_created,
+    render_definition,
     render_flat_task,
     render_initialize,
     render_task,
     render_task_list,
     render_time,
-    render_tool,
     server_capabilities,
     splice_related_task,
 )
@@ -105,13 +105,13 @@ class TestRevision:
         }
 
     def test_a_tool_in_the_latest_is_whole(self) -> None:  # T-103
-        assert render_tool(TOOL, LATEST) == TOOL
+        assert render_definition(TOOL, LATEST) == TOOL
 
     def test_a_tool_without_tasks_and_icons(self) -> None:  # T-26
-        assert render_tool(TOOL, REVISIONS["2025-06-18"]) == without(TOOL, "execution", "icons")
+        assert render_definition(TOOL, REVISIONS["2025-06-18"]) == without(TOOL, "execution", "icons")
 
     def test_a_tool_of_the_oldest(self) -> None:
-        rendered = render_tool(TOOL, REVISIONS["2025-03-26"])
+        rendered = render_definition(TOOL, REVISIONS["2025-03-26"])
         assert rendered == without(TOOL, "execution", "icons", "outputSchema", "title")
 
 
@@ -142,6 +142,19 @@ class TestAdaptedResult:
         adapted = adapt_result(self.encode(self.TEXT, link), REVISIONS["2025-03-26"])
         assert adapted == self.encode(self.TEXT, {"type": "text", "text": text})
 
+    def test_links_in_messages_become_text(self) -> None:
+        messages = [{"role": "user", "content": self.TEXT}, {"role": "user", "content": self.LINK}]
+        payload = Outcome.of_result({"messages": messages}).payload
+        assert adapt_result(payload, REVISIONS["2025-06-18"]) is payload
+        adapted = json.loads(adapt_result(payload, REVISIONS["2025-03-26"]))
+        text = {"type": "text", "text": "a.csv: file:///a.csv"}
+        assert adapted == {"messages": [messages[0], {"role": "user", "content": text}]}
+
+    def test_a_result_of_another_kind_stays(self) -> None:
+        result = {"completion": {"values": ["resource_link"]}}
+        adapted = adapt_result(Outcome.of_result(result).payload, REVISIONS["2025-03-26"])
+        assert json.loads(adapted) == result
+
     def test_results_without_links_stay(self) -> None:
         payload = self.encode({"type": "text", "text": "a resource_link"})
         assert adapt_result(payload, REVISIONS["2025-03-26"]) is payload
@@ -151,16 +164,27 @@ class TestInitialize:
     def test_capabilities(self) -> None:  # T-01, T-04, T-06, T-104
         assert server_capabilities(LATEST, tasks_list=False) == {
             "logging": {},
-            "tools": {},
+            "tools": {"listChanged": True},
             "tasks": {"cancel": {}, "requests": {"tools": {"call": {}}}},
         }
+
+    @pytest.mark.parametrize("version", SUPPORTED_VERSIONS)
+    def test_only_what_there_is_is_declared(self, version: str) -> None:
+        declared = server_capabilities(
+            REVISIONS[version], tasks_list=False, resources=True, prompts=True, completions=True
+        )
+        assert declared["resources"] == {"subscribe": True, "listChanged": True}
+        assert (declared["prompts"], declared["completions"]) == ({"listChanged": True}, {})
 
     def test_list_is_declared_only_where_requestors_are_known(self) -> None:  # T-05, T-88
         assert server_capabilities(LATEST, tasks_list=True)["tasks"]["list"] == {}
 
     @pytest.mark.parametrize("version", ["2025-06-18", "2025-03-26"])
     def test_older_revisions_know_no_tasks(self, version: str) -> None:  # T-26
-        assert server_capabilities(REVISIONS[version], tasks_list=True) == {"logging": {}, "tools": {}}
+        assert server_capabilities(REVISIONS[version], tasks_list=True) == {
+            "logging": {},
+            "tools": {"listChanged": True},
+        }
 
     def test_least(self) -> None:
         rendered = render_initialize(revision=LATEST, capabilities={}, name="acme", version="1.0")
@@ -177,19 +201,24 @@ class TestInitialize:
             name="acme",
             version="1.0",
             title="Acme",
+            icons=[{"src": "https://acme.example/i"}],
+            website_url="https://acme.example",
             instructions="Call greet first.",
         )
         result = types.InitializeResult.model_validate_json(rendered)
         assert (result.serverInfo.title, result.instructions) == ("Acme", "Call greet first.")
+        assert (result.serverInfo.icons or [])[0].src == "https://acme.example/i"
+        assert result.serverInfo.websiteUrl == "https://acme.example"
         assert result.capabilities.tasks is not None
         assert result.capabilities.tasks.list is not None
 
     @pytest.mark.parametrize(("version", "titled"), [("2025-06-18", True), ("2025-03-26", False)])
     def test_older_revisions(self, version: str, titled: bool) -> None:
-        result = json.loads(
-            render_initialize(revision=REVISIONS[version], capabilities={}, name="acme", version="1", title="Acme")
-        )
-        assert (result["protocolVersion"], "title" in result["serverInfo"]) == (version, titled)
+        info: dict[str, Any] = {"name": "acme", "version": "1", "title": "Acme"}
+        more: dict[str, Any] = {"icons": [{"src": "https://acme.example/i"}], "website_url": "https://acme.example"}
+        result = json.loads(render_initialize(revision=REVISIONS[version], capabilities={}, **info, **more))
+        assert result["protocolVersion"] == version
+        assert result["serverInfo"] == (info if titled else without(info, "title"))
 
 
 class TestTask:

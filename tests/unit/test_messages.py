@@ -14,8 +14,10 @@ from receiver.protocol.messages import (
     render_cancelled,
     render_elicitation_complete,
     render_form_elicitation,
+    render_list_changed,
     render_log,
     render_progress,
+    render_resource_updated,
     render_sampling,
     render_status,
     render_url_elicitation,
@@ -148,3 +150,15 @@ class TestCancelled:
 
     def test_without(self) -> None:
         assert read_notification(render_cancelled("q", None, None))[1] == {"requestId": "q"}
+
+
+def test_an_updated_resource() -> None:
+    method, params = read_notification(render_resource_updated("test://a/b?c=d"))
+    assert (method, params) == ("notifications/resources/updated", {"uri": "test://a/b?c=d"})
+
+
+@pytest.mark.parametrize("kind", ["tools", "resources", "prompts"])
+def test_a_changed_list(kind: str) -> None:
+    frame = json.loads(render_list_changed(kind))
+    assert frame == {"jsonrpc": "2.0", "method": f"notifications/{kind}/list_changed"}
+    types.ServerNotification.model_validate({"method": frame["method"]})

@@ -1,7 +1,7 @@
 import inspect
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -90,3 +90,64 @@ def test_an_option_passed_by_position_is_refused() -> None:
     app: Any = Receiver("acme")
     with pytest.raises(TypeError, match="'render' is not a function; options are passed by name"):
         app.tool("render")
+
+
+# Resources and prompts
+
+
+def test_a_resource_and_a_prompt_leave_their_functions_alone() -> None:
+    app = Receiver("acme")
+
+    @app.resource("notes://{name}", title="Note", timeout=2)
+    def note(name: str, ctx: Context) -> str:
+        return name
+
+    @app.prompt
+    def bare(topic: str) -> str:
+        return topic
+
+    @app.prompt(name="named", title="Named")
+    async def given(ctx: Context) -> str:
+        return "x"
+
+    (resource,), (first, second) = app.resources, app.prompts
+    assert (resource.function, resource.title, resource.timeout_ms) == (note, "Note", 2000)
+    assert (resource.context_parameter, first.context_parameter, second.context_parameter) == ("ctx", None, "ctx")
+    assert (first.function, second.function, second.name, second.title) == (bare, given, "named", "Named")
+    assert (note("a", None), bare("b")) == ("a", "b")  # type: ignore[arg-type] # it does not look at the context
+
+
+def test_what_a_method_runs() -> None:
+    app = Receiver("acme")
+    app.tool(name="x")(lambda: None)
+    app.prompt(name="x")(lambda: "x")
+    app.resource("x:y", name="x")(lambda: "x")
+    assert app.find_operation("tools/call", "x") is app.tools.get("x")
+    assert app.find_operation("prompts/get", "x") is app.prompts.get("x")
+    assert app.find_operation("resources/read", "x:y") is app.resources.get("x:y")
+    for method, key in (("tools/call", "x:y"), ("resources/read", "x"), ("completion/complete", "x"), ("ping", "x")):
+        assert app.find_operation(method, key) is None
+
+
+def test_a_refusal_names_the_resource_or_prompt() -> None:
+    app: Any = Receiver("acme")
+    with pytest.raises(TypeError, match=r"resource 'x://\{a\}': the parameters of its URI are a"):
+        app.resource("x://{a}")(lambda: "x")
+    with pytest.raises(TypeError, match=r"resource 'x://y': .*unexpected keyword argument 'lane'"):
+        app.resource("x://y", lane="slow")(lambda: "x")
+    with pytest.raises(TypeError, match="a resource needs its URI"):
+        app.resource(lambda: "x")
+    with pytest.raises(ValueError, match="prompt 'x y': a prompt's name has"):
+        app.prompt(name="x y")(lambda: "x")
+    with pytest.raises(TypeError, match="can't be a generator"):
+        app.prompt(name="x")(_generate)
+    with pytest.raises(TypeError, match="'x' is not a function; options are passed by name"):
+        app.prompt("x")
+    app.prompt(name="x")(lambda: "x")
+    with pytest.raises(ValueError, match="prompt 'x': there is a prompt 'x' already"):
+        app.prompt(name="x")(lambda: "x")
+    assert (len(app.resources), len(app.prompts)) == (0, 1)
+
+
+def _generate() -> Iterator[str]:
+    yield "x"

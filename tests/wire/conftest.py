@@ -39,12 +39,12 @@ class Site:
 
 
 @contextmanager
-def deploy(valkey: Valkey, *, namespace: str, workers: int = 2, **settings: Any) -> Iterator[Site]:
+def deploy(valkey: Valkey, *, namespace: str, app: str = APP, workers: int = 2, **settings: Any) -> Iterator[Site]:
     """Two nodes, in whose logs nothing that a requestor sends may leave a traceback, and some workers."""
     settings = {"auth_tokens": TOKENS, "worker_concurrency": 20, **settings, "namespace": namespace}
     with ExitStack() as stack:
-        nodes = [stack.enter_context(Api(APP, valkey.url, **settings)) for _ in range(2)]
-        running = [stack.enter_context(Worker(APP, valkey.url, **settings)) for _ in range(workers)]
+        nodes = [stack.enter_context(Api(app, valkey.url, **settings)) for _ in range(2)]
+        running = [stack.enter_context(Worker(app, valkey.url, **settings)) for _ in range(workers)]
         yield Site(nodes, running, namespace)
         for node in nodes:
             assert "Traceback" not in node.log, node.log

@@ -14,17 +14,18 @@ from tests.wire.conftest import Site, deploy
 from tests.wire.store import Store
 
 RATE, WINDOW_SECONDS = 5, 600
-STREAMS, TASKS = 2, 3
+STREAMS, TASKS, SUBSCRIPTIONS = 2, 3, 2
 
 
 @pytest.fixture(scope="module")
 def strict(valkey: Valkey) -> Iterator[Site]:
     """Its limits are low, and nobody runs what is asked for."""
-    limits = {
+    limits: dict[str, Any] = {
         "rate_limit": f"{RATE}/{WINDOW_SECONDS}s",
         "miss_limit": "",
         "max_streams_per_principal": STREAMS,
         "max_tasks_per_principal": TASKS,
+        "max_subscriptions": SUBSCRIPTIONS,
     }
     with deploy(valkey, namespace="strict", workers=0, **limits) as site:
         yield site
@@ -65,6 +66,8 @@ METHODS: list[tuple[str, dict[str, Any]]] = [
     ("tasks/cancel", {"taskId": "0-" + "0" * 32}),
     ("logging/setLevel", {"level": "info"}),
     ("tools/call", {"name": "talk", "arguments": {"script": "wrong"}}),
+    ("resources/subscribe", {"uri": "test://watched/1"}),
+    ("resources/unsubscribe", {"uri": "test://watched/1"}),
 ]
 
 
@@ -145,3 +148,13 @@ async def test_too_many_tasks(newcomer: Client) -> None:
     assert len(tasks) == TASKS
     for params in ({"name": "announced", "task": {}}, {"name": "announced"}):
         refused(await newcomer.send(newcomer.frame("tools/call", params), 1), "too_many_tasks")
+
+
+async def test_too_many_subscriptions(newcomer: Client) -> None:
+    """Each session has so many, over all nodes, until it gives one back."""
+    uris = [{"uri": f"test://watched/{number}"} for number in range(SUBSCRIPTIONS + 1)]
+    for node, uri in enumerate(uris[:SUBSCRIPTIONS]):
+        assert await newcomer.result("resources/subscribe", uri, node) == {}
+    refused(await newcomer.send(newcomer.frame("resources/subscribe", uris[-1]), 1), "too_many_subscriptions")
+    assert await newcomer.result("resources/unsubscribe", uris[0]) == {}
+    assert await newcomer.result("resources/subscribe", uris[-1]) == {}

@@ -103,13 +103,22 @@ class Stage:
     # The requestor's side
 
     async def create(
-        self, app: Receiver, tool: str, *, kind: Kind = "task", ttl: int = TTL, record: Any = None, **arguments: Any
+        self,
+        app: Receiver,
+        tool: str,
+        *,
+        method: str = "tools/call",
+        kind: Kind = "task",
+        ttl: int = TTL,
+        record: Any = None,
+        **arguments: Any,
     ) -> str:
         """Creates a task or a call as the API does; ``record`` are fields to have otherwise, None for none."""
-        known = app.tools.get(tool)
+        known = app.find_operation(method, tool)
         as_task = kind == "task"
         fields: dict[str, Argument | None] = {
             "tool": tool,
+            "method": method,
             "params": orjson.dumps(arguments),
             "principal": orjson.dumps(ANONYMOUS.to_json()),
             "poll_interval": 1000,

@@ -7,7 +7,7 @@ import orjson
 import pytest
 
 from receiver.principal import Principal
-from receiver.protocol.errors import ToolError
+from receiver.protocol.errors import Refused, ToolError
 from receiver.protocol.handshake import RELATED_TASK
 from receiver.protocol.loglevel import LogLevel, rank_of
 from receiver.protocol.outcome import DIAGNOSIS_LENGTH
@@ -49,7 +49,14 @@ class Desk:
         claim = self.run.claim
         progress = Progress(claim, claim.task_id if claim.kind == "task" else None, self.reporter)
         questions = Questions(InputStore(Client(connect("unix:///nowhere"), Keys())), self.run)
-        self.context = RunContext(self.run, ADA, {"pool": 1}, self.reporter, progress, questions)
+        self.announced: list[str] = []
+        self.refusal: Refused | None = None
+        self.context = RunContext(self.run, ADA, {"pool": 1}, self.reporter, progress, questions, self._announce)
+
+    async def _announce(self, uri: str) -> None:
+        if self.refusal is not None:
+            raise self.refusal
+        self.announced.append(uri)
 
     async def close(self) -> dict[str, Argument]:
         """All that was written, each field's last value."""
@@ -217,6 +224,20 @@ async def test_only_what_the_client_declared_is_asked(capabilities: Any, missing
     }
     with pytest.raises(ToolError, match=f"^The client does not support {missing}, which this tool needs$"):
         await asking[missing]()
+
+
+async def test_an_update_of_a_resource_is_announced_at_once() -> None:
+    desk = Desk()
+    await desk.context.resource_updated("test://a")
+    await asyncio.to_thread(desk.context.sync.resource_updated, "test://b")
+    assert desk.announced == ["test://a", "test://b"]
+
+
+async def test_a_full_store_costs_the_announcement_and_not_the_run(logs: Logs) -> None:
+    desk = Desk()
+    desk.refusal = Refused("storage_full", "full")
+    await desk.context.resource_updated("test://a")
+    assert [line["uri"] for line in logs.of("update_not_announced")] == ["test://a"]
 
 
 async def test_a_thread_uses_sync() -> None:

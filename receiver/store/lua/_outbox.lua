@@ -1,11 +1,11 @@
--- Messages of a run wait in its outbox until a stream takes them: each goes out on one stream alone (H-27).
--- A message is a notification as JSON, or 'status' and the task as it was then, with each field on a line of its own.
+-- What a run says waits in its outbox, what belongs to no task in that of a session, until a stream takes it: each goes
+-- out on one stream alone (H-27).  It is JSON, or 'status' and the lines of the task as it was then, or 'close' (H-10).
 
 local OUTBOX = 256 -- messages kept; the oldest go first
 local OUTBOX_MS = 60000 -- how long they wait for a client that comes back
 local LEFT = 'left' -- in a set of streams: one of them was closed a moment ago, and its client may come back
 
--- Whether any stream of this set is open; its node renews it.
+-- Whether any stream of this set is open, or about to; its node renews it.
 local function is_open(streams, now)
   local left = tonumber(redis.call('ZSCORE', streams, LEFT) or 0)
   return redis.call('ZCOUNT', streams, int(now), '+inf') > (left >= now and 1 or 0)
@@ -29,8 +29,14 @@ local function call_streams(id, session)
   end
 end
 
--- Puts a message into the outbox, if anybody listens: it would be of no use to who comes later.  Who makes a plain call
--- listens to it.
+local function put(outbox, message, until_ms)
+  redis.call('RPUSH', outbox, message)
+  redis.call('LTRIM', outbox, -OUTBOX, -1)
+  redis.call('PEXPIREAT', outbox, int(until_ms))
+end
+
+-- Puts a message into the outbox of a task, if anybody listens: it would be of no use to who comes later.  Who makes a
+-- plain call listens to it.
 local function say(id, message, now)
   local task = redis.call('HMGET', key_task(id), 'session', 'expires_at', 'kind')
   local session = task[1]
@@ -38,10 +44,7 @@ local function say(id, message, now)
   if not heard and not (session and is_awaited(key_hearers(session), now)) then
     return
   end
-  local outbox = key_outbox(id)
-  redis.call('RPUSH', outbox, message)
-  redis.call('LTRIM', outbox, -OUTBOX, -1)
-  redis.call('PEXPIREAT', outbox, int(math.min(task[2], now + OUTBOX_MS)))
+  put(key_outbox(id), message, math.min(task[2], now + OUTBOX_MS))
   call_streams(id, session)
 end
 

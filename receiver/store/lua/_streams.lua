@@ -40,17 +40,21 @@ local function read_kept(stream, position)
   return kept
 end
 
--- Moves the messages of a task to the end of kept.  They are kept for the stream: its client may lose them on their
--- way, and its node the answer of this script.  Returns false, and leaves them, where it would be more than is kept.
-local function take_messages(kept, stream, id, lease)
+-- Puts a message at the end of kept.  It is kept for the stream: client or node may lose it on its way.
+local function keep(kept, stream, message, lease)
+  local position = redis.call('XADD', key_replay(stream), 'MAXLEN', LOG, '*', 'message', message)
+  redis.call('PEXPIRE', key_replay(stream), int(10 * lease))
+  kept[#kept + 1] = { position, message }
+end
+
+-- Moves an outbox to the end of kept.  Returns false, and leaves it, where it would be more than is kept.
+local function take_messages(kept, stream, outbox, lease)
   if #kept >= OUTBOX then
     return false
   end
-  for _, message in ipairs(redis.call('LRANGE', key_outbox(id), 0, -1)) do
-    local position = redis.call('XADD', key_replay(stream), 'MAXLEN', LOG, '*', 'message', message)
-    redis.call('PEXPIRE', key_replay(stream), int(10 * lease))
-    kept[#kept + 1] = { position, message }
+  for _, message in ipairs(redis.call('LRANGE', outbox, 0, -1)) do
+    keep(kept, stream, message, lease)
   end
-  redis.call('DEL', key_outbox(id))
+  redis.call('DEL', outbox)
   return true
 end

@@ -7,6 +7,7 @@
 -- Not allow-oom: a full store refuses new tasks, and lets running ones finish.  It refuses no write that comes after
 -- another one, so the first has to be one that adds.
 -- include: queue
+-- include: coming
 local id, owner, queue, kind = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local now = now_ms()
 local expires = now + ARGV[5]
@@ -42,6 +43,8 @@ redis.call('PEXPIREAT', task, int(expires))
 index(active, expires)
 if kind == 'task' then
   index(key_owner(owner), now)
+else
+  expect_stream(id, now)
 end
 redis.call('ZADD', key_status('working'), int(now), id)
 redis.call('ZADD', key_expiry(), int(expires), owner .. '/' .. id .. '/' .. queue)

@@ -11,6 +11,7 @@
 -- include: now
 -- include: session
 -- include: streams
+-- include: coming
 -- include: questions
 local stream, begins, lease, session = ARGV[1], ARGV[3] == '1', tonumber(ARGV[4]), ARGV[5]
 local id, request, listens = ARGV[11], ARGV[13], ARGV[14] == '1'
@@ -24,18 +25,27 @@ if task[3] or redis.call('HEXISTS', key_stream(stream), 'unwanted') == 1 then
 elseif not renew_stream(stream, ARGV[2], begins, listens and key_listeners(id), now, lease) then
   return { -2 }
 end
+local is_expected = begins and was_expected(id)
 if touch_session(session, ARGV[6], tonumber(ARGV[7]), now) then
   redis.call('HSET', key_requests(session), request, stream .. '/' .. id)
   redis.call('PEXPIRE', key_requests(session), redis.call('PTTL', key_session(session)))
 end
 local kept, questions = {}, {}
-if listens then
+if not listens and is_expected then
+  call_streams(id, task[4])
+elseif listens then
   kept = read_kept(stream, ARGV[8])
-  if take_messages(kept, stream, id, lease) then
+  local before = #kept
+  if take_messages(kept, stream, key_outbox(id), lease) then
     local is_any_open
     questions, is_any_open = take_questions(id, stream, ARGV[2], ARGV[10], session, ARGV[9])
     if task[4] and not is_any_open then
       redis.call('SREM', key_talking(task[4]), id)
+    end
+    for i = before + 1, #kept do
+      if kept[i][2] == 'close' then
+        expect_stream(id, now)
+      end
     end
   else
     redis.call('PUBLISH', key_events(id), 'message')

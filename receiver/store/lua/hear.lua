@@ -1,10 +1,11 @@
 #!lua flags=allow-oom
--- What is new of a session for one of its GET streams, which it renews: messages and questions of all of its tasks
--- that no stream of their own hears.  The same call sent again is given the same again.
+-- What is new of a session for one of its GET streams, which it renews: that the lists of this node are not those that
+-- its client was shown, messages that belong to no task, and messages and questions of all of its tasks that no stream
+-- of their own hears.  The same call sent again is given the same again.
 -- KEYS  1 prefix, 2 job prefix
 -- ARGV  1 stream, 2 connection, 3 '1' when the connection is new, 4 lease of a stream in ms, 5 session, 6 owner,
 --       7 idle time of a session in ms, 8 position behind which messages are new, 9 what the client can be asked,
---       10 a mark of this call
+--       10 a mark of this call, 11... of each list of this node: kind, digest, the notification that it changed
 -- Returns {{{position, message}...}, questions} | {-1} the session ended
 --       | {-2} its client goes on with the stream by another connection
 -- include: now
@@ -19,10 +20,19 @@ elseif not renew_stream(stream, ARGV[2], begins, key_hearers(session), now, leas
   return { -2 }
 end
 local kept = read_kept(stream, ARGV[8])
+for i = 11, #ARGV, 3 do
+  local kind, digest = ARGV[i], ARGV[i + 1]
+  local shown, told = unpack(redis.call('HMGET', key_session(session), 'shown:' .. kind, 'told:' .. kind))
+  if shown and shown ~= digest and told ~= digest then
+    redis.call('HSET', key_session(session), 'told:' .. kind, digest)
+    keep(kept, stream, ARGV[i + 2], lease)
+  end
+end
+local is_all = take_messages(kept, stream, key_session_outbox(session), lease)
 for _, id in ipairs(redis.call('SMEMBERS', key_talking(session))) do
   if not is_open(key_listeners(id), now) then
-    if not take_messages(kept, stream, id, lease) then
-      redis.call('PUBLISH', key_session_events(session), 'message')
+    is_all = is_all and take_messages(kept, stream, key_outbox(id), lease)
+    if not is_all then
       break
     end
     local taken, is_any_open = take_questions(id, stream, ARGV[2], ARGV[10], session, ARGV[9])
@@ -33,5 +43,8 @@ for _, id in ipairs(redis.call('SMEMBERS', key_talking(session))) do
       redis.call('SREM', key_talking(session), id)
     end
   end
+end
+if not is_all then
+  redis.call('PUBLISH', key_session_events(session), 'message')
 end
 return { kept, questions }

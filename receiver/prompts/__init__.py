@@ -1,0 +1,1 @@
+"""Prompts: messages that a user picks, made from arguments.  Nothing here knows a store or a transport."""

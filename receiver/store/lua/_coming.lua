@@ -1,0 +1,16 @@
+-- What a plain call says is for its own stream and no other (H-16): while that is about to open, it waits.
+
+local COMING = 'coming' -- in a set of streams: stands for one that will open within COMING_MS, if ever
+local COMING_MS = 10000
+
+local function expect_stream(id, now)
+  redis.call('ZADD', key_listeners(id), int(now + COMING_MS), COMING)
+  if redis.call('PTTL', key_listeners(id)) < COMING_MS then
+    redis.call('PEXPIRE', key_listeners(id), COMING_MS)
+  end
+end
+
+-- Whether a stream that begins now was expected; it is not any more.
+local function was_expected(id)
+  return redis.call('ZREM', key_listeners(id), COMING) == 1
+end
