@@ -2,7 +2,13 @@
 
 from receiver.context import Context
 from receiver.principal import Principal
-from receiver.protocol.errors import ReceiverError, ResourceNotFound, Retry, ToolError
+from receiver.protocol.errors import (
+    ReceiverError,
+    ResourceNotFound,
+    Retry,
+    ToolError,
+    UrlElicitationRequired,
+)
 from receiver.receiver import Receiver
 
 __version__ = "0.1.0"
@@ -15,5 +21,6 @@ __all__ = [
     "ResourceNotFound",
     "Retry",
     "ToolError",
+    "UrlElicitationRequired",
     "__version__",
 ]

@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeVar
 from pydantic import BaseModel
 
 from receiver.principal import Principal
-from receiver.protocol.elicitation import Elicited
+from receiver.protocol.elicitation import Elicited, ElicitedLink
 from receiver.protocol.loglevel import LogLevel
 
 T = TypeVar("T")
@@ -92,26 +92,41 @@ class Context(ABC):
         """
 
     @abstractmethod
-    async def elicit(self, message: str, form: type[BaseModel] | Mapping[str, Any]) -> Elicited:
+    async def elicit(
+        self, message: str, form: type[BaseModel] | Mapping[str, Any], *, as_task: bool = False
+    ) -> Elicited:
         """Have the user fill in a form: a pydantic model or a JSON Schema, flat, and never for secrets (E-07).
 
-        The task is ``input_required`` meanwhile.  Raises ToolError if the client can't ask its user.
+        The task is ``input_required`` meanwhile.  Who is cancelled while it waits, as by ``asyncio.timeout``, takes the
+        question back, and the task goes on.  Raises ToolError if the client can't ask its user.
+
+        ``as_task``: the client does it as a task of its own, which is polled: for what takes so long that no stream
+        stays open.  A client that did not declare that it can is asked plainly (T-02, T-03).  A task that the client
+        cancels is the action ``cancel``; one that fails or expires is a ToolError.
         """
 
     @abstractmethod
-    async def elicit_url(self, message: str, url: str) -> Elicited:
+    async def elicit_url(self, message: str, url: str, *, as_task: bool = False) -> ElicitedLink:
         """Have the user open ``url``: https, without credentials or personal data; there secrets may be asked for.
 
-        It tells whether the user agreed to open it, not what became of that.  Raises as ``elicit``.
+        It tells whether the user agreed to open it, not what became of that.  ``as_task`` and errors as in ``elicit``.
+        """
+
+    @abstractmethod
+    async def elicitation_complete(self, elicitation_id: str) -> None:
+        """Tell the client that what the user was sent to by ``elicit_url`` is done (E-04).
+
+        ``elicitation_id`` as ``elicit_url`` returned it; ValueError for any other.
         """
 
     @abstractmethod
     async def sample(
-        self, messages: str | Sequence[Mapping[str, Any]], max_tokens: int, **params: Any
+        self, messages: str | Sequence[Mapping[str, Any]], max_tokens: int, *, as_task: bool = False, **params: Any
     ) -> dict[str, Any]:
         """Have the client's model write a message; ``params`` are those of sampling/createMessage, by wire name.
 
         ``messages`` as the protocol has them, or the text of one.  Returns the CreateMessageResult.  Raises ToolError.
+        ``as_task`` as in ``elicit``; a task that the client cancels is a ToolError here.
         """
 
 
@@ -148,14 +163,20 @@ class SyncContext:
         """As ``Context.resource_updated``."""
         self._block_on(self._context.resource_updated(uri))
 
-    def elicit(self, message: str, form: type[BaseModel] | Mapping[str, Any]) -> Elicited:
+    def elicit(self, message: str, form: type[BaseModel] | Mapping[str, Any], *, as_task: bool = False) -> Elicited:
         """As ``Context.elicit``."""
-        return self._block_on(self._context.elicit(message, form))
+        return self._block_on(self._context.elicit(message, form, as_task=as_task))
 
-    def elicit_url(self, message: str, url: str) -> Elicited:
+    def elicit_url(self, message: str, url: str, *, as_task: bool = False) -> ElicitedLink:
         """As ``Context.elicit_url``."""
-        return self._block_on(self._context.elicit_url(message, url))
+        return self._block_on(self._context.elicit_url(message, url, as_task=as_task))
 
-    def sample(self, messages: str | Sequence[Mapping[str, Any]], max_tokens: int, **params: Any) -> dict[str, Any]:
+    def elicitation_complete(self, elicitation_id: str) -> None:
+        """As ``Context.elicitation_complete``."""
+        self._block_on(self._context.elicitation_complete(elicitation_id))
+
+    def sample(
+        self, messages: str | Sequence[Mapping[str, Any]], max_tokens: int, *, as_task: bool = False, **params: Any
+    ) -> dict[str, Any]:
         """As ``Context.sample``."""
-        return self._block_on(self._context.sample(messages, max_tokens, **params))
+        return self._block_on(self._context.sample(messages, max_tokens, as_task=as_task, **params))

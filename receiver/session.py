@@ -23,8 +23,9 @@ class Session:
 
     @property
     def askable(self) -> str:
-        """What its client can be asked, as one text for the store."""
-        return " ".join(list_askable(self.capabilities))
+        """What its client can be asked, as one text for the store; tasks only where its revision has them."""
+        names = list_askable(self.capabilities)
+        return " ".join(name for name in names if self.revision.tasks or not name.startswith("tasks."))
 
 
 def new_session_id() -> str:

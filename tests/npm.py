@@ -1,4 +1,7 @@
-"""What tests take from npm: installed once, below ``.cache``, for as long as the lock file stays the same."""
+"""Programs from npm, installed once below ``.cache`` for as long as their lock file stays the same.
+
+A folder of sources, with a ``package.json`` and its lock, is one program.  Lock files name no registry.
+"""
 
 import hashlib
 import re
@@ -14,32 +17,38 @@ INSTALL_SECONDS = 200
 OFFLINE = ("EAI_AGAIN", "ECONNREFUSED", "ENOTFOUND", "ETIMEDOUT")
 
 
-def find_node(oldest: int, installed: Path | None = None) -> str:
-    """The command of Node ``oldest`` or later; skips the test where there is none.
+def install(source: Path, *, oldest_node: int) -> tuple[Path, Path]:
+    """The folder of a program and all that it needs, and the node to run it with; skips where that can't be had.
 
-    The one among what was ``installed`` comes first, then that on PATH.
+    Where the system's node is older than ``oldest_node``, it is one that the lock file has as an optional dependency.
     """
-    own = () if installed is None else installed.glob("node_modules/node-*/bin/node")  # one a platform
-    node = next(map(str, own), None) or shutil.which("node")
-    if node is None:
-        pytest.skip("this needs node, which is not on PATH")
-    version = subprocess.run([node, "--version"], check=True, capture_output=True, text=True).stdout.strip()
-    if int(re.findall(r"\d+", version)[0]) < oldest:
-        pytest.skip(f"this needs Node {oldest} or later, and there is {version}")
-    return node
-
-
-def install(source: Path) -> Path:
-    """A copy of the folder ``source`` with all that its lock file names; skips the test where it can't be fetched."""
-    if shutil.which("npm") is None:
-        pytest.skip("this needs npm, which is not on PATH")
+    node, npm = shutil.which("node"), shutil.which("npm")
+    if node is None or npm is None:
+        pytest.skip(f"{source.name} needs node and npm, which are not on PATH")
+    is_old = _version_of(node) < oldest_node
     lock = (source / "package-lock.json").read_bytes()
-    folder = ROOT / ".cache" / "npm" / hashlib.sha256(lock).hexdigest()[:16]
+    folder = ROOT / ".cache" / source.name / hashlib.sha256(lock).hexdigest()[:16] / ("with_node" if is_old else "")
     shutil.copytree(source, folder, dirs_exist_ok=True)
     if not (folder / "node_modules" / ".package-lock.json").exists():  # which npm writes last
-        npm = ["npm", "ci", "--prefer-offline", "--fetch-retries=1", "--fetch-retry-mintimeout=1000"]
-        done = subprocess.run(npm, cwd=folder, capture_output=True, text=True, timeout=INSTALL_SECONDS, check=False)
-        if done.returncode and any(reason in done.stderr for reason in OFFLINE):
-            pytest.skip("what this needs is not installed, and npm reaches no registry")
-        assert done.returncode == 0, done.stderr
-    return folder
+        _fetch(folder, *(() if is_old else ("--omit=optional",)))
+    return folder, _find_installed_node(folder) if is_old else Path(node)
+
+
+def _fetch(folder: Path, *options: str) -> None:
+    command = ["npm", "ci", "--prefer-offline", "--fetch-retries=1", "--fetch-retry-mintimeout=1000", *options]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=INSTALL_SECONDS, check=False)
+    if done.returncode and any(reason in done.stderr for reason in OFFLINE):
+        pytest.skip(f"what is in {folder} is not installed, and npm reaches no registry")
+    assert done.returncode == 0, done.stderr
+
+
+def _find_installed_node(folder: Path) -> Path:
+    found = sorted(folder.glob("node_modules/node-*/bin/node"))
+    if not found:
+        pytest.skip("the system's node is too old, and npm has none for this machine")
+    return found[0]
+
+
+def _version_of(node: str) -> int:
+    said = subprocess.run([node, "--version"], check=True, capture_output=True, text=True).stdout
+    return int(re.findall(r"\d+", said)[0])

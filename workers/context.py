@@ -1,7 +1,7 @@
 """The Context of a run."""
 
 import asyncio
-import secrets
+import hashlib
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import Any, TypeVar
@@ -12,12 +12,15 @@ from pydantic import BaseModel
 
 from receiver.context import Context, SyncContext
 from receiver.principal import Principal
-from receiver.protocol.capability import client_supports
-from receiver.protocol.elicitation import Elicited, check_url, read_elicited
+from receiver.protocol.capability import augmentable, client_supports
+from receiver.protocol.elicitation import Elicited, ElicitedLink, read_elicited
 from receiver.protocol.errors import Refused, ToolError
 from receiver.protocol.form_schema import requested_schema
+from receiver.protocol.handshake import REVISIONS
+from receiver.protocol.link import check_url
 from receiver.protocol.loglevel import LOG_LEVELS, LogLevel, rank_of
 from receiver.protocol.messages import (
+    render_elicitation_complete,
     render_form_elicitation,
     render_log,
     render_sampling,
@@ -28,12 +31,13 @@ from receiver.protocol.sampling import check_sampling, needed_capabilities
 from receiver.store.runs import Notice
 from receiver.store.streams import CLOSE
 from workers.progress import Progress
-from workers.questions import Questions
+from workers.questions import Inquiry, Questions
 from workers.reporter import Reporter
 from workers.roster import ActiveRun
 
 T = TypeVar("T")
 
+Render = Callable[[str, int | None], bytes]  # of a request, by its id and the ttl of the client's task if there is one
 
 log = structlog.get_logger("receiver.tool")
 
@@ -62,12 +66,14 @@ class RunContext(Context):
         self._announce = announce
         self._questions = questions
         self._capabilities = orjson.loads(active.claim.text("capabilities") or "{}")
+        self._links: dict[str, str] = {}  # what asks a user to open a link, by the id of that elicitation
         self._progress = progress
         self._principal = principal
         self._state = state
         self._reporter = reporter
         self._loop = asyncio.get_running_loop()
         self._loop_thread = threading.get_ident()
+        self._began = self._loop.time()
 
     @property
     def task_id(self) -> str | None:
@@ -122,39 +128,67 @@ class RunContext(Context):
         except Refused as error:  # a full store keeps the run, but not its remarks
             log.warning("update_not_announced", uri=uri, error=str(error))
 
-    async def elicit(self, message: str, form: type[BaseModel] | Mapping[str, Any]) -> Elicited:
+    async def elicit(
+        self, message: str, form: type[BaseModel] | Mapping[str, Any], *, as_task: bool = False
+    ) -> Elicited:
         schema = requested_schema(form)
-        result = await self._questions.ask(
-            "elicitation/create",
-            [message, schema],
-            self._require("elicitation.form"),
-            lambda id: render_form_elicitation(id, message, schema, self.task_id),
-        )
-        return read_elicited(result, schema)
+        needs = self._require("elicitation.form")
+        name = self._questions.name("elicitation/create")
 
-    async def elicit_url(self, message: str, url: str) -> Elicited:
+        def render(id: str, ttl: int | None) -> bytes:
+            return render_form_elicitation(id, message, schema, self.task_id, ttl)
+
+        return read_elicited(await self._ask(name, [message, schema], needs, render, as_task), schema)
+
+    async def elicit_url(self, message: str, url: str, *, as_task: bool = False) -> ElicitedLink:
         check_url(url)
-        elicitation_id = secrets.token_hex(16)
-        result = await self._questions.ask(
-            "elicitation/create",
-            [message, url],
-            self._require("elicitation.url"),
-            lambda id: render_url_elicitation(id, message, url, elicitation_id, self.task_id),
-        )
-        return read_elicited(result, None)
+        needs = self._require("elicitation.url")
+        name = self._questions.name("elicitation/create")
+        elicitation_id = self._derive_id(name)
+        self._links[elicitation_id] = name
+
+        def render(id: str, ttl: int | None) -> bytes:
+            return render_url_elicitation(id, message, url, elicitation_id, self.task_id, ttl)
+
+        action = read_elicited(await self._ask(name, [message, url], needs, render, as_task), None).action
+        return ElicitedLink(action, elicitation_id=elicitation_id)
+
+    async def elicitation_complete(self, elicitation_id: str) -> None:
+        if elicitation_id not in self._links:
+            raise ValueError("this run has asked for no such elicitation")
+        await self._questions.tell(self._links[elicitation_id], render_elicitation_complete(elicitation_id))
 
     async def sample(
-        self, messages: str | Sequence[Mapping[str, Any]], max_tokens: int, **params: Any
+        self, messages: str | Sequence[Mapping[str, Any]], max_tokens: int, *, as_task: bool = False, **params: Any
     ) -> dict[str, Any]:
         if isinstance(messages, str):
             messages = [{"role": "user", "content": {"type": "text", "text": messages}}]
         asked = {"messages": list(messages), "maxTokens": max_tokens, **params}
         check_sampling(asked)
         needs = self._require(*needed_capabilities(asked))
-        result: dict[str, Any] = await self._questions.ask(
-            "sampling/createMessage", asked, needs, lambda id: render_sampling(id, asked, self.task_id)
-        )
+        name = self._questions.name("sampling/createMessage")
+
+        def render(id: str, ttl: int | None) -> bytes:
+            return render_sampling(id, asked, self.task_id, ttl)
+
+        result: dict[str, Any] = await self._ask(name, asked, needs, render, as_task)
         return result
+
+    async def _ask(self, name: str, content: Any, needs: tuple[str, ...], render: Render, as_task: bool) -> Any:
+        runs_tasks = augmentable(name.partition("#")[0])
+        if not as_task or not self._has_tasks or not client_supports(self._capabilities, runs_tasks):  # T-02, T-03
+            return await self._questions.ask(name, Inquiry(content, needs, lambda id: render(id, None)))
+        ttl = max(1, self._active.claim.remaining - round((self._loop.time() - self._began) * 1000))
+        return await self._questions.ask(name, Inquiry(content, (*needs, runs_tasks), lambda id: render(id, ttl), True))
+
+    @property
+    def _has_tasks(self) -> bool:
+        revision = REVISIONS.get(self._active.claim.text("protocol"))
+        return revision is not None and revision.tasks
+
+    def _derive_id(self, question: str) -> str:
+        """The id of an elicitation: a later run asks for the same one.  Nobody else knows what it is made from."""
+        return hashlib.sha256(f"{self._active.claim.task_id}/{question}".encode()).hexdigest()[:32]
 
     def _require(self, *capabilities: str) -> tuple[str, ...]:
         """The same, if the client declared them: nothing else may be used (L-02, E-01)."""

@@ -2,22 +2,39 @@
 
 import asyncio
 import hashlib
-import secrets
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import orjson
+import structlog
 
-from receiver.protocol.errors import ToolError
-from receiver.store.inputs import AskedOtherwise, InputStore, Question
+from receiver.protocol.errors import ReceiverError, ToolError
+from receiver.protocol.messages import render_cancelled
+from receiver.store.inputs import AskedOtherwise, InputStore, Question, new_request_id
 from receiver.store.runs import Verdict
+from workers.pursuit import Pursuit
 from workers.roster import ActiveRun
 
 REREAD_SECONDS = 5.0  # an answer whose signal was lost is found by then
+WITHDRAW_SECONDS = 5.0  # what a tool that gives up waits for the store, if that is away; the end of its task is next
 
-Render = Callable[[str], bytes]
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Inquiry:
+    """What is to be asked: ``content`` is what makes it the same question, ``render`` gives its bytes for an id.
+
+    ``needs``: what a client must have declared.  ``asks_for_task``: the client is asked to do it as a task.
+    """
+
+    content: Any
+    needs: Sequence[str]
+    render: Callable[[str], bytes]
+    asks_for_task: bool = False
 
 
 class Questions:
@@ -26,43 +43,77 @@ class Questions:
     def __init__(self, inputs: InputStore, active: ActiveRun) -> None:
         self._inputs = inputs
         self._active = active
+        self._pursuit = Pursuit(inputs, active.claim)
         self._counts: Counter[str] = Counter()
         self._waiting: set[asyncio.Event] = set()
         active.on_news = self._look
 
-    async def ask(self, method: str, content: Any, needs: Sequence[str], render: Render) -> Any:
-        """The result of the request ``method`` to the client; ``render`` gives its bytes for an id.
+    def name(self, method: str) -> str:
+        """The name of the next question with this method."""
+        self._counts[method] += 1
+        return f"{method}#{self._counts[method]}"
 
-        ``content`` is what makes it the same question, ``needs`` what a client must have declared.
+    async def ask(self, name: str, inquiry: Inquiry) -> Any:
+        """The result of a request to the client.
 
         Raises ToolError for an error of the client, or if an earlier run asked something else in this place, and
-        CancelledError when the run is stopped.
+        CancelledError when the run is stopped.  Who is cancelled otherwise gives up on the question.
         """
-        self._counts[method] += 1
         claim = self._active.claim
-        request_id = f"ask-{secrets.token_hex(16)}"
-        name = f"{method}#{self._counts[method]}"
-        question = Question(name, _digest(content), request_id, method, render(request_id), needs)
+        asking = asyncio.ensure_future(self._inputs.ask(claim.task_id, claim.run, self._compose(name, inquiry)))
         try:
-            answer = await self._inputs.ask(claim.task_id, claim.run, question)
+            return _open(await self._await_answer(name, asking))
+        except asyncio.CancelledError:
+            await self._give_up(name, asking)
+            raise
+
+    async def tell(self, name: str, notification: bytes) -> None:
+        """Sends a notification to the session that was asked, and to no other (E-04)."""
+        await self._inputs.tell(self._active.claim.task_id, self._active.claim.run, name, notification)
+
+    def _compose(self, name: str, inquiry: Inquiry) -> Question:
+        claim, request_id = self._active.claim, new_request_id()
+        task_id = claim.task_id if claim.kind == "task" else None
+        withdrawal = b"" if inquiry.asks_for_task else render_cancelled(request_id, "No longer needed", task_id)  # T-73
+        method, body = name.partition("#")[0], inquiry.render(request_id)
+        return Question(name, _digest(inquiry.content), request_id, method, body, inquiry.needs, withdrawal)
+
+    async def _await_answer(self, name: str, asking: "asyncio.Future[Verdict | bytes]") -> bytes:
+        try:
+            answer = await asyncio.shield(asking)
         except AskedOtherwise:
             raise ToolError(f"The tool asked something else in place of its question {name} before") from None
-        if answer is not Verdict.DONE and isinstance(answer, Verdict):
+        if isinstance(answer, bytes):
+            return answer
+        if answer is not Verdict.DONE:
             await self._rest_for_ever()  # the task is not this run's any more: it is about to be stopped
-        return _open(answer if isinstance(answer, bytes) else await self._wait(name))
+        return await self._wait(name)
 
     async def _wait(self, name: str) -> bytes:
-        news = asyncio.Event()
+        news, task_id = asyncio.Event(), self._active.claim.task_id
         self._waiting.add(news)
         try:
             while True:
                 news.clear()
-                answers = await self._inputs.read_answers(self._active.claim.task_id, [name])
-                if name in answers:
-                    return answers[name]
-                await self._rest(news)
+                standing = await self._inputs.look(task_id, name)
+                if standing.answer:
+                    break
+                await self._rest(news, await self._pursuit.advance(name, standing))
         finally:
             self._waiting.discard(news)
+        if standing.client_task:
+            log.info("client_task_ended", task_id=task_id, client_task_id=standing.client_task)  # T-101, T-102
+        return standing.answer
+
+    async def _give_up(self, name: str, asking: "asyncio.Future[Verdict | bytes]") -> None:
+        """Withdraws the question, unless the run is over: its task ends with what it asked, or a later run asks on."""
+        if self._active.is_over or self._active.stop_reason is not None:
+            asking.cancel()
+            return
+        with suppress(TimeoutError, AskedOtherwise, ReceiverError):
+            async with asyncio.timeout(WITHDRAW_SECONDS):
+                await asking  # else it might be asked behind its withdrawal
+                await self._inputs.withdraw(self._active.claim.task_id, self._active.claim.run, name)
 
     async def _rest_for_ever(self) -> NoReturn:
         news = asyncio.Event()
@@ -73,11 +124,11 @@ class Questions:
         finally:
             self._waiting.discard(news)
 
-    async def _rest(self, news: asyncio.Event) -> None:
+    async def _rest(self, news: asyncio.Event, seconds: float | None = None) -> None:
         """Waits for news.  Nobody could cancel a plain function that asks: it hears here that its run is over."""
         if not self._active.is_over:
             with suppress(TimeoutError):
-                async with asyncio.timeout(REREAD_SECONDS):
+                async with asyncio.timeout(REREAD_SECONDS if seconds is None else min(seconds, REREAD_SECONDS)):
                     await news.wait()
         if self._active.is_over:
             raise asyncio.CancelledError
@@ -93,6 +144,8 @@ def _digest(content: Any) -> str:
 
 def _open(answer: bytes) -> Any:
     opened = orjson.loads(answer)
+    if "failure" in opened:
+        raise ToolError(opened["failure"])
     if "error" in opened:
         error = opened["error"]
         message = error.get("message") if isinstance(error, dict) else None

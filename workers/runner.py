@@ -9,7 +9,8 @@ import structlog
 
 from receiver.operation import Operation
 from receiver.principal import Principal
-from receiver.protocol.errors import InternalError, ReceiverError, Retry, ToolError
+from receiver.protocol.capability import client_supports
+from receiver.protocol.errors import InternalError, ReceiverError, Retry, ToolError, UrlElicitationRequired
 from receiver.protocol.outcome import Outcome
 from receiver.receiver import Receiver
 from receiver.settings import Settings
@@ -168,6 +169,9 @@ class Runner:
             if error.__cause__ is not None:
                 log.warning("tool_refused", task_id=claim.task_id, tool=operation.key, exc_info=error.__cause__)
             return self._limit(operation, operation.fail(str(error) or f"{_name(operation)} failed"))
+        except UrlElicitationRequired as error:
+            outcome = _encode_error(operation, error) if _opens_links(claim) else operation.fail(error.message)
+            return self._limit(operation, outcome)
         except ReceiverError as error:
             return self._limit(operation, _encode_error(operation, error))
         except BaseException as error:  # whatever it raised: SystemExit too is only the tool's end
@@ -216,6 +220,11 @@ def _time_limit(claim: ClaimedRun) -> tuple[float, StopReason]:
 
 def _name(operation: Operation) -> str:
     return f"{operation.noun} {operation.key!r}"
+
+
+def _opens_links(claim: ClaimedRun) -> bool:
+    """Whether the client that called can have its user open links (E-01, E-03)."""
+    return client_supports(orjson.loads(claim.text("capabilities") or "{}"), "elicitation.url")
 
 
 def _params_of(claim: ClaimedRun) -> Any:

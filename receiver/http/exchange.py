@@ -13,7 +13,7 @@ from receiver.http.guards import accepts
 from receiver.http.limits import StreamLimit
 from receiver.http.refusal import Headers, Refusal
 from receiver.http.reply import AT_ONCE_SECONDS, Form, Part, Reply, respond
-from receiver.methods.answers import check_response
+from receiver.methods.answers import take_answer
 from receiver.methods.resumption import open_session_stream, resume
 from receiver.methods.services import Services
 from receiver.principal import Principal
@@ -41,7 +41,6 @@ from receiver.protocol.jsonrpc import (
 )
 from receiver.session import Session
 from receiver.store.streams import Message, StreamGivenUp
-from receiver.telemetry import audit
 
 OPEN_SECONDS = 5.0  # after which a plain call that says nothing becomes a stream
 
@@ -129,13 +128,8 @@ class Exchange:
     async def take_response(self, response: Response, services: Services, session: Session) -> None:
         """Takes a client's answer to a request of ours, which any node may have sent (X-9)."""
         await services.sessions.confirm(session)
-        asked = await services.inputs.find(response.id, session) if isinstance(response.id, str) else None
-        if asked is None:
-            audit.record("denied", self._principal, operation="answer")
+        if not await take_answer(services, session, self._principal, response):
             raise Refusal(400, _NOT_ASKED)  # H-07
-        answer = check_response(asked, response) if asked else None
-        taken = answer is not None and await services.inputs.answer(str(response.id), session, answer)
-        audit.record("answer_taken" if taken else "answer_ignored", self._principal, request=response.id)
         await respond(self._send, 202)
 
     async def open_stream(self, services: Services, session: Session) -> None:

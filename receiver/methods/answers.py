@@ -1,13 +1,52 @@
-"""Looks at a client's answer before it counts."""
+"""Takes what clients answer to requests of ours, on whatever node: first it is looked at, then it counts, once."""
 
 from typing import Any
 
 import orjson
 
+from receiver.methods.services import Services
+from receiver.principal import Principal
+from receiver.protocol.client_task import ClientTask, read_client_task, read_created_task
 from receiver.protocol.elicitation import read_elicited
 from receiver.protocol.errors import InvalidAnswer
 from receiver.protocol.jsonrpc import Response
 from receiver.protocol.sampling import check_sampled
+from receiver.session import Session
+from receiver.store.inputs import Asked
+from receiver.telemetry import audit
+
+_UNFIT = "The client's task gave something else than what was asked for"
+
+
+async def take_answer(services: Services, session: Session, principal: Principal, response: Response) -> bool:
+    """Takes an answer, or ignores it; False if this session was never asked what it answers (H-07)."""
+    asked = await services.inputs.find(response.id, session) if isinstance(response.id, str) else None
+    if asked is None:
+        audit.record("denied", principal, operation="answer")
+        return False
+    task = _read_task(asked, response)
+    if task is not None:
+        accepted = await services.inputs.accept(str(response.id), session, task)
+        event = "client_task_accepted" if accepted else "client_task_refused"
+        about = {"task_id": asked.task_id, "client_task_id": task.id}
+        audit.record(event, principal, request=response.id, **about)  # T-101, T-102
+    else:
+        taken = await _take(services, session, asked, response)
+        audit.record("answer_taken" if taken else "answer_ignored", principal, request=response.id)
+    return True
+
+
+async def _take(services: Services, session: Session, asked: Asked, response: Response) -> bool:
+    inputs, request_id = services.inputs, str(response.id)
+    if not asked.request:
+        return False
+    if asked.request["method"] == "tasks/get":
+        said, interval = _read_standing(asked.request["params"]["taskId"], response)
+        return await inputs.answer_poll(request_id, session, said, interval)
+    answer = check_response(asked.question, response)
+    if answer is None and asked.request["method"] == "tasks/result":
+        answer = orjson.dumps({"failure": _UNFIT})  # no other will come
+    return answer is not None and await inputs.answer(request_id, session, answer)
 
 
 def check_response(asked: dict[str, Any], response: Response) -> bytes | None:
@@ -22,3 +61,26 @@ def check_response(asked: dict[str, Any], response: Response) -> bytes | None:
     except InvalidAnswer:
         return None
     return orjson.dumps({"result": response.result})
+
+
+def _read_task(asked: Asked, response: Response) -> ClientTask | None:
+    """The task by which the client answers a request that asked for one; a plain result is as good (T-26)."""
+    if "task" not in asked.request.get("params", {}) or response.error is not None:
+        return None
+    try:
+        return read_created_task(response.result)
+    except InvalidAnswer:
+        return None
+
+
+def _read_standing(client_task: str, response: Response) -> tuple[bytes, int | None]:
+    """What ``tasks/get`` said, as it is stored, and the ms until it may be sent again, None for as many as before."""
+    if response.error is not None:
+        return orjson.dumps({"error": response.error}), None
+    try:
+        task = read_client_task(response.result)
+    except InvalidAnswer as error:
+        return orjson.dumps({"error": {"message": str(error)}}), None
+    if task.id != client_task:
+        return orjson.dumps({"error": {"message": "taskId: another task"}}), None
+    return orjson.dumps({"result": {"status": task.status}}), task.poll_interval

@@ -3,7 +3,21 @@
 from collections.abc import Mapping
 from typing import Any
 
-ASKABLE = ("elicitation.form", "elicitation.url", "sampling", "sampling.tools", "sampling.context")
+ASKABLE = (
+    "elicitation.form",
+    "elicitation.url",
+    "sampling",
+    "sampling.tools",
+    "sampling.context",
+    "tasks.requests.elicitation.create",
+    "tasks.requests.sampling.createMessage",
+)
+CANCEL_TASKS = "tasks.cancel"
+
+
+def augmentable(method: str) -> str:
+    """What a client declares that runs requests of ``method`` as tasks (T-02)."""
+    return f"tasks.requests.{method.replace('/', '.')}"
 
 
 def list_askable(capabilities: Mapping[str, Any]) -> list[str]:

@@ -4,15 +4,12 @@ Forms never ask for secrets: what they hold passes the client, and perhaps a mod
 that a link leads to (E-02, E-07).
 """
 
-import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, cast, get_args
-from urllib.parse import urlsplit
 
 from receiver.protocol.errors import InvalidAnswer
 from receiver.protocol.form_value import find_fault
-from receiver.protocol.text_format import is_uri
 
 Action = Literal["accept", "decline", "cancel"]
 
@@ -23,6 +20,13 @@ class Elicited:
 
     action: Action
     content: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ElicitedLink(Elicited):
+    """Whether a user agreed to open a link.  ``elicitation_id`` is for ``ctx.elicitation_complete``."""
+
+    elicitation_id: str = ""
 
 
 def read_elicited(result: object, schema: Mapping[str, Any] | None) -> Elicited:
@@ -58,29 +62,6 @@ def check_answer(schema: Mapping[str, Any], content: object) -> None:
             raise InvalidAnswer(f"{name}: {fault}")
 
 
-def check_url(url: str) -> None:
-    """Raises ValueError unless ``url`` can be given to a user to open: https, or http to this machine (E-02, E-07).
-
-    No more can be seen from here: it must not hold personal data, nor open what only its reader may open.
-    """
-    if not is_uri(url):
-        raise ValueError("the url of an elicitation must be a valid one")
-    parts = urlsplit(url)
-    if not parts.hostname or parts.scheme not in ("http", "https"):
-        raise ValueError("the url of an elicitation must be one of https")
-    if parts.scheme == "http" and not _is_loopback(parts.hostname):
-        raise ValueError("the url of an elicitation must be one of https, unless it leads to this machine")
-    if "@" in parts.netloc:
-        raise ValueError("the url of an elicitation must not hold credentials")
-
-
 def _keep_fields(content: dict[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
     """Nothing but what was asked for; and a null, which the Python client may send, is a field that was left empty."""
     return {name: content[name] for name in schema["properties"] if content.get(name) is not None}
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")

@@ -14,6 +14,7 @@
     │   ├── TaskWasCancelled                  what tasks/result of a cancelled task says
     │   └── TaskExpired                       the ttl ended while a requestor waited
     ├── ResourceNotFound              -32002  no resource has this URI
+    ├── UrlElicitationRequired        -32042  the user has to open a link first; tool authors raise it
     └── InternalError                 -32603
         ├── Unavailable                       the store does not answer; carries a retry hint
         ├── Refused                           a limit; carries its reason and a retry hint
@@ -28,8 +29,12 @@ A JSON-RPC error that answers a well-formed request goes out with HTTP 200: the 
 connection on any other status.  ``http_status`` differs only where no request could be read.
 """
 
+import secrets
+from collections.abc import Mapping
 from math import inf
 from typing import Any, ClassVar
+
+from receiver.protocol.link import check_url
 
 __all__ = [
     "InternalError",
@@ -52,6 +57,7 @@ __all__ = [
     "TaskWasCancelled",
     "ToolError",
     "Unavailable",
+    "UrlElicitationRequired",
     "WorkerLost",
 ]
 
@@ -142,6 +148,29 @@ class ResourceNotFound(ReceiverError):
 
     def __init__(self, uri: str) -> None:
         super().__init__(data={"uri": uri})
+
+
+class UrlElicitationRequired(ReceiverError):
+    """Raised by a tool that can't work before its user has opened some links (E-03).
+
+    ``links``: what the user is told about each, by URL.  ``elicitations``: each as the client gets it, with the
+    ``elicitationId`` that it was given.  A client that can't open links gets a result with ``isError`` that holds
+    ``message`` and no link.  Raises ValueError for a URL that nobody should open (E-07).
+    """
+
+    default_code = -32042
+    default_message = "The user has to open a link before this can be done"
+
+    def __init__(self, links: Mapping[str, str], message: str | None = None) -> None:
+        if not links:
+            raise ValueError("there has to be a link to open")
+        for url in links:
+            check_url(url)
+        self.elicitations = [
+            {"mode": "url", "elicitationId": secrets.token_hex(16), "url": url, "message": about}
+            for url, about in links.items()
+        ]
+        super().__init__(message, data={"elicitations": self.elicitations})
 
 
 class InternalError(ReceiverError):

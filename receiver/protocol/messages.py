@@ -38,15 +38,23 @@ def render_status(task: Task) -> bytes:
     return _notify("notifications/tasks/status", render_task(task), None)
 
 
-def render_form_elicitation(id: RequestId, message: str, schema: Mapping[str, Any], task_id: str | None) -> bytes:
-    """The request that a user fill in a form.  Clients that know forms only know no ``mode``, so there is none."""
-    return _request(id, "elicitation/create", {"message": message, "requestedSchema": schema}, task_id)
+def render_form_elicitation(
+    id: RequestId, message: str, schema: Mapping[str, Any], task_id: str | None, ttl: int | None = None
+) -> bytes:
+    """The request that a user fill in a form.  Clients that know forms only know no ``mode``, so there is none.
+
+    ``ttl``: the client does it as a task of its own, kept for so many ms.
+    """
+    params = {"message": message, "requestedSchema": schema}
+    return _request(id, "elicitation/create", _augment(params, ttl), task_id)
 
 
-def render_url_elicitation(id: RequestId, message: str, url: str, elicitation_id: str, task_id: str | None) -> bytes:
+def render_url_elicitation(
+    id: RequestId, message: str, url: str, elicitation_id: str, task_id: str | None, ttl: int | None = None
+) -> bytes:
     """The request that a user open ``url`` (E-02)."""
     params = {"mode": "url", "message": message, "url": url, "elicitationId": elicitation_id}
-    return _request(id, "elicitation/create", params, task_id)
+    return _request(id, "elicitation/create", _augment(params, ttl), task_id)
 
 
 def render_elicitation_complete(elicitation_id: str) -> bytes:
@@ -54,9 +62,14 @@ def render_elicitation_complete(elicitation_id: str) -> bytes:
     return _notify("notifications/elicitation/complete", {"elicitationId": elicitation_id}, None)
 
 
-def render_sampling(id: RequestId, params: Mapping[str, Any], task_id: str | None) -> bytes:
+def render_sampling(id: RequestId, params: Mapping[str, Any], task_id: str | None, ttl: int | None = None) -> bytes:
     """The request that a client's model write a message; ``params`` as ``sampling`` checked them."""
-    return _request(id, "sampling/createMessage", dict(params), task_id)
+    return _request(id, "sampling/createMessage", _augment(dict(params), ttl), task_id)
+
+
+def render_task_request(id: RequestId, method: str, client_task: str) -> bytes:
+    """A request about a task of the client's, which it names as its subject: no related-task (T-56)."""
+    return _request(id, method, {"taskId": client_task}, None)
 
 
 def render_cancelled(id: RequestId, reason: str | None, task_id: str | None) -> bytes:
@@ -80,6 +93,10 @@ def _notify(method: str, params: Params, task_id: str | None) -> bytes:
 
 def _request(id: RequestId, method: str, params: Params, task_id: str | None) -> bytes:
     return orjson.dumps({"jsonrpc": "2.0", "id": id, "method": method, "params": _relate(params, task_id)})
+
+
+def _augment(params: Params, ttl: int | None) -> Params:
+    return params if ttl is None else params | {"task": {"ttl": ttl}}
 
 
 def _relate(params: Params, task_id: str | None) -> Params:

@@ -167,7 +167,9 @@ class Keys:
     def hearers(self, session: str) -> str:
         return f"{self.prefix}session:{session}:hearers"
 
-    @_key("list", "a minute, with its session at most", "messages of a session that no stream has taken yet")
+    @_key(
+        "list", "with its session", "messages for a session alone that no stream took yet, each behind its task, if any"
+    )
     def session_outbox(self, session: str) -> str:
         return f"{self.prefix}session:{session}:outbox"
 

@@ -31,8 +31,8 @@ class Booked(BaseModel):
     trip: Trip | None
 
 
-async def pass_gate(label: str) -> None:
-    while not (FOLDER / label).exists():  # noqa: ASYNC110 - who opens it is another process
+async def pass_gate(label: str | None) -> None:
+    while label is not None and not (FOLDER / label).exists():  # noqa: ASYNC110 - who opens it is another process
         await asyncio.sleep(LOOK_SECONDS)
 
 
@@ -78,22 +78,24 @@ async def only_as_task() -> str:
 
 
 @app.tool
-async def book(ctx: Context) -> Booked:
-    """Asks the user for a form."""
-    answer = await ctx.elicit("Where do you want to go?", Trip)
+async def book(ctx: Context, gate: str | None = None, as_task: bool = False) -> Booked:
+    """Asks the user for a form, perhaps when a gate is open, and perhaps as a task of the client's."""
+    await pass_gate(gate)
+    answer = await ctx.elicit("Where do you want to go?", Trip, as_task=as_task)
     trip = None if answer.content is None else Trip.model_validate(answer.content)
     return Booked(action=answer.action, trip=trip)
 
 
 @app.tool
-async def rhyme(word: str, ctx: Context) -> str:
-    """Asks the client's model."""
-    written = await ctx.sample(f"Find a rhyme for {word}", 20, systemPrompt="You are a poet")
+async def rhyme(word: str, ctx: Context, gate: str | None = None, as_task: bool = False) -> str:
+    """Asks the client's model, perhaps when a gate is open, and perhaps as a task of the client's."""
+    await pass_gate(gate)
+    written = await ctx.sample(f"Find a rhyme for {word}", 20, systemPrompt="You are a poet", as_task=as_task)
     return f"{written['model']}: {written['content']['text']}"
 
 
 @app.tool
-async def book_and_rhyme(ctx: Context) -> str:
-    """Asks both, one after the other."""
-    booked, rhymed = await book(ctx), await rhyme("sea", ctx)
+async def book_and_rhyme(ctx: Context, gate: str | None = None) -> str:
+    """Asks both, one after the other, perhaps when a gate is open."""
+    booked, rhymed = await book(ctx, gate), await rhyme("sea", ctx)
     return f"{booked.trip and booked.trip.city}, {rhymed}"

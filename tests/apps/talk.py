@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from receiver import Context, Receiver
+from receiver import Context, Receiver, UrlElicitationRequired
 from tests.apps.wire import open_gates, pass_gate
 
 Step = list[Any]  # what to do, and its arguments
@@ -26,7 +26,9 @@ class Booking(BaseModel):
 async def talk(script: list[Step], ctx: Context) -> list[Any]:
     """Does what ``script`` says, one step after the other, and returns what came of each.
 
-    A step is a method of the context with its arguments, a gate with its label, or ``all`` with steps to do at once.
+    A step is a method of the context with its arguments, a gate with its label, ``all`` with steps to do at once,
+    ``unless`` with a gate and a step that is given up when the gate opens, or ``link`` with a message and a URL, which
+    tells the client that it is done.
     """
     return [await _do(ctx, *step) for step in script]
 
@@ -46,9 +48,9 @@ def touch_in_thread(uri: str, ctx: Context) -> str:
 
 
 @app.tool
-async def book(message: str, ctx: Context) -> dict[str, Any]:
+async def book(message: str, ctx: Context, as_task: bool = False) -> dict[str, Any]:
     """Has a form filled in whose fields a model describes."""
-    answer = await ctx.elicit(message, Booking)
+    answer = await ctx.elicit(message, Booking, as_task=as_task)
     return {"action": answer.action, "content": answer.content}
 
 
@@ -73,6 +75,20 @@ async def watched(name: str) -> str:
     return name
 
 
+@app.tool
+async def require_link(url: str, ctx: Context) -> None:
+    """Can do nothing before its user has opened a link."""
+    raise UrlElicitationRequired({url: "Sign in."}, "Sign in first.")
+
+
+async def _do_unless(ctx: Context, label: str, step: Step) -> Any:
+    doing = asyncio.create_task(_do(ctx, *step))
+    await pass_gate(ctx.state, label)
+    doing.cancel()
+    await asyncio.wait({doing})
+    return "given up" if doing.cancelled() else doing.result()
+
+
 async def _do(ctx: Context, kind: str, *arguments: Any) -> Any:
     if kind == "gate":
         return await pass_gate(ctx.state, *arguments)
@@ -80,6 +96,12 @@ async def _do(ctx: Context, kind: str, *arguments: Any) -> Any:
         return ctx.run
     if kind == "all":
         return await asyncio.gather(*(_do(ctx, *step) for step in arguments))
-    named = arguments[-1] if kind == "sample" and isinstance(arguments[-1], dict) else {}
-    result = await getattr(ctx, kind)(*(arguments[:-1] if named else arguments), **named)
+    if kind == "unless":
+        return await _do_unless(ctx, *arguments)
+    if kind == "link":
+        link = await ctx.elicit_url(*arguments)
+        return await ctx.elicitation_complete(link.elicitation_id)
+    *positional, last = arguments
+    named = last if isinstance(last, dict) and (kind == "sample" or "as_task" in last) else {}
+    result = await getattr(ctx, kind)(*(positional if named else arguments), **named)
     return asdict(result) if is_dataclass(result) and not isinstance(result, type) else result

@@ -16,15 +16,17 @@ Sent = MemoryObjectSendStream[SessionMessage]
 
 
 class Alternating(httpx.AsyncHTTPTransport):
-    """Sends each request to the next of ``urls``, whichever it was meant for."""
+    """Sends each request to the next of ``urls``, whichever it was meant for.  ``requests``: so many went to each."""
 
     def __init__(self, urls: Sequence[str]) -> None:
         super().__init__()
-        self._turns = cycle([httpx.URL(url) for url in urls])
+        self._turns = cycle(enumerate(httpx.URL(url) for url in urls))
+        self.requests = [0 for _ in urls]
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Sends one request."""
-        node = next(self._turns)
+        number, node = next(self._turns)
+        self.requests[number] += 1
         request.url = request.url.copy_with(host=node.host, port=node.port)
         request.headers["host"] = node.netloc.decode()
         return await super().handle_async_request(request)

@@ -116,6 +116,11 @@ def new_question(number: int = 1, text: str = "Which one?", *needs: str) -> Ques
     return Question(f"elicitation/create#{number}", text, request_id, "elicitation/create", body, needs)
 
 
+async def read_answer(world: World, task_id: str, question: str) -> bytes | None:
+    """The answer to a question, None for one that is open."""
+    return (await world.inputs.look(task_id, question)).answer or None
+
+
 async def ask(world: World, run: ClaimedRun, number: int = 1, text: str = "Which one?", *needs: str) -> Question:
     """A run asks something that was not asked before."""
     question = new_question(number, text, *needs)

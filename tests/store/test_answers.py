@@ -6,9 +6,20 @@ from typing import Any
 import pytest
 
 from receiver.session import Session
-from receiver.store.inputs import Question
+from receiver.store.inputs import Asked, Question
 from receiver.store.record import ClaimedRun
-from tests.store.clients import ANSWER, OTHER_ANSWER, ask, begin_session, follow, hear, new_session, say, start_call
+from tests.store.clients import (
+    ANSWER,
+    OTHER_ANSWER,
+    ask,
+    begin_session,
+    follow,
+    hear,
+    new_session,
+    read_answer,
+    say,
+    start_call,
+)
 from tests.store.world import ADA, World, finish
 
 
@@ -26,7 +37,7 @@ async def status_of(world: World, run: ClaimedRun) -> str:
 
 
 async def read(world: World, run: ClaimedRun, question: Question) -> bytes | None:
-    return (await world.inputs.read_answers(run.task_id, [question.name])).get(question.name)
+    return await read_answer(world, run.task_id, question.name)
 
 
 # One answer
@@ -46,8 +57,9 @@ async def test_an_answer_lets_the_task_work_again_and_wakes_its_worker(world: Wo
 
 
 async def test_what_was_asked_can_be_found_whoever_answers(world: World) -> None:
-    session, _, question = await asked(world)
-    expected = {"id": question.request_id, "text": question.digest}
+    session, run, question = await asked(world)
+    request = {"id": question.request_id, "text": question.digest}
+    expected = Asked(run.task_id, request, request)
     assert await world.inputs.find(question.request_id, session) == expected
     await world.inputs.answer(question.request_id, session, ANSWER)
     assert await world.inputs.find(question.request_id, session) == expected
@@ -139,7 +151,9 @@ async def test_an_answer_to_a_task_that_has_ended_is_too_late(world: World, end:
         assert await world.recover() == {run.task_id: "failed"}
     before = await world.dump()
     assert not await world.inputs.answer(question.request_id, session, ANSWER)
-    assert await world.inputs.find(question.request_id, session) != {}
+    found = await world.inputs.find(question.request_id, session)
+    assert found is not None
+    assert found.request
     assert await world.dump() == before
 
 
@@ -147,7 +161,7 @@ async def test_an_answer_to_a_task_that_has_expired_is_too_late_and_not_unknown(
     session, run, question = await asked(world)
     await world.expire(run.task_id)
     await world.redis.delete(world.keys.inputs(run.task_id))
-    assert await world.inputs.find(question.request_id, session) == {}
+    assert await world.inputs.find(question.request_id, session) == Asked(run.task_id, {}, {})
     assert not await world.inputs.answer(question.request_id, session, ANSWER)
     assert not await world.redis.exists(world.keys.task(run.task_id), world.keys.inputs(run.task_id))
 
@@ -163,8 +177,7 @@ async def test_only_the_last_answer_lets_the_task_work_again(world: World) -> No
     for question, status in zip(questions[::-1], ["input_required", "input_required", "working"], strict=True):
         assert await world.inputs.answer(question.request_id, session, ANSWER)
         assert await status_of(world, run) == status
-    names = [question.name for question in questions]
-    assert await world.inputs.read_answers(run.task_id, names) == dict.fromkeys(names, ANSWER)
+    assert [await read(world, run, question) for question in questions] == [ANSWER] * 3
 
 
 async def test_each_answer_wakes_the_worker(world: World) -> None:
@@ -195,11 +208,9 @@ async def test_answers_are_read_as_they_come(world: World) -> None:
     run = await world.start(session=session.id)
     first, second = await ask(world, run, 1), await ask(world, run, 2)
     await hear(world, session).look()
-    names = [first.name, second.name]
-    assert await world.inputs.read_answers(run.task_id, names) == {}
+    assert [await read(world, run, question) for question in (first, second)] == [None, None]
     await world.inputs.answer(second.request_id, session, ANSWER)
-    assert await world.inputs.read_answers(run.task_id, names) == {second.name: ANSWER}
-    assert await world.inputs.read_answers(run.task_id, []) == {}
+    assert [await read(world, run, question) for question in (first, second)] == [None, ANSWER]
 
 
 # Races

@@ -2,12 +2,14 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 
+import orjson
 import pytest
 
 from receiver.protocol.errors import Refused
 from receiver.store.admission import RateLimit
 from receiver.store.runs import Verdict
 from receiver.store.streams import StreamGivenUp
+from tests.store.asked import SAID, begin, question_of
 from tests.store.backends import on_real_servers
 from tests.store.clients import ANSWER, ask, begin_session, follow, hear, new_question, say, start_call
 from tests.store.world import ADA, DONE, World, by, finish, new_task
@@ -159,6 +161,22 @@ async def test_what_was_asked_is_given_out_and_answered(world: World, fill: Fill
     assert stream.progress is not None
     assert stream.progress.payload == DONE.payload
     await stream.close()
+
+
+async def test_a_task_of_the_client_is_pursued(world: World, fill: Fill) -> None:
+    scene = await begin(world)
+    other = question_of(2)
+    await world.inputs.ask(scene.run.task_id, scene.run.run, other)
+    await fill()
+    assert await scene.accept()
+    assert await scene.poll() is None
+    found = [orjson.loads(body) for body in await scene.stream.look()]
+    (poll,) = [message for message in found if message.get("method") == "tasks/get"]
+    assert await world.inputs.answer_poll(poll["id"], scene.session, SAID, 0)
+    assert await world.inputs.withdraw(scene.run.task_id, scene.run.run, other.name) is Verdict.DONE
+    assert await scene.poll(result=True) is None
+    assert await world.inputs.answer((await scene.polled())["id"], scene.session, ANSWER)
+    assert await scene.status() == "working"
 
 
 async def test_sessions_and_cancelled_requests_go_on(world: World, fill: Fill) -> None:

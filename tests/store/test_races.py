@@ -16,7 +16,7 @@ from receiver.store.inputs import Question
 from receiver.store.record import ClaimedRun
 from receiver.store.runs import Verdict
 from receiver.store.streams import StreamGivenUp
-from tests.store.clients import ANSWER, Connection, begin_session, follow, hear, new_question, say
+from tests.store.clients import ANSWER, Connection, begin_session, follow, hear, new_question, read_answer, say
 from tests.store.world import ADA, World, finish
 
 
@@ -193,7 +193,7 @@ async def check_record(scene: Scene, record: dict[str, str]) -> None:
         assert (record["status"] == "input_required") == is_any_open, "its status does not tell of its questions"
     indexed = [status for status in STATUSES if task_id in await world.members(world.keys.status(status))]
     assert indexed == [record["status"]]
-    stored = (await world.inputs.read_answers(task_id, [scene.question.name])).get(scene.question.name)
+    stored = await read_answer(world, task_id, scene.question.name)
     assert (stored == ANSWER) == scene.answered, "an answer was lost, or taken too late"
 
 

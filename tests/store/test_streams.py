@@ -66,8 +66,10 @@ async def test_only_a_task_of_its_owner_is_followed(world: World, kind: str) -> 
     for task_id in (new_task_id(), run.task_id, call.task_id if kind == "task" else await world.create()):
         with pytest.raises(TaskNotFound):
             await follow(world, session, task_id, kind="call" if kind == "call" else "task").look()
-    assert not {key for key in await world.dump() if "stream" in key or "listeners" in key}
-    assert set(before) <= set(await world.dump())
+    after = await world.dump()
+    assert not {key for key in after.keys() - before.keys() if "stream" in key or "listeners" in key}
+    assert [name for name in before if "listeners" in name and after.get(name) != before[name]] == []
+    assert before.keys() <= after.keys()
 
 
 async def test_a_task_that_expired_is_followed_no_more(world: World) -> None:

@@ -7,7 +7,7 @@ from pydantic import BaseModel
 
 from receiver.context import Context, SyncContext
 from receiver.principal import ANONYMOUS, Principal
-from receiver.protocol.elicitation import Elicited
+from receiver.protocol.elicitation import Elicited, ElicitedLink
 from receiver.protocol.loglevel import LogLevel
 
 
@@ -46,18 +46,23 @@ class Recording(Context):
     async def resource_updated(self, uri: str) -> None:
         self.told.append(("resource_updated", uri))
 
-    async def elicit(self, message: str, form: type[BaseModel] | Mapping[str, Any]) -> Elicited:
-        self.told.append(("elicit", message, form))
+    async def elicit(
+        self, message: str, form: type[BaseModel] | Mapping[str, Any], *, as_task: bool = False
+    ) -> Elicited:
+        self.told.append(("elicit", message, form, as_task))
         return Elicited("accept", {"pages": 3})
 
-    async def elicit_url(self, message: str, url: str) -> Elicited:
-        self.told.append(("elicit_url", message, url))
-        return Elicited("decline")
+    async def elicit_url(self, message: str, url: str, *, as_task: bool = False) -> ElicitedLink:
+        self.told.append(("elicit_url", message, url, as_task))
+        return ElicitedLink("decline", elicitation_id="e1")
+
+    async def elicitation_complete(self, elicitation_id: str) -> None:
+        self.told.append(("elicitation_complete", elicitation_id))
 
     async def sample(
-        self, messages: str | Sequence[Mapping[str, Any]], max_tokens: int, **params: Any
+        self, messages: str | Sequence[Mapping[str, Any]], max_tokens: int, *, as_task: bool = False, **params: Any
     ) -> dict[str, Any]:
-        self.told.append(("sample", messages, max_tokens, params))
+        self.told.append(("sample", messages, max_tokens, as_task, params))
         return {"model": "a model"}
 
 
@@ -73,8 +78,10 @@ async def test_a_plain_function_in_a_thread_does_what_an_async_one_does() -> Non
         sync.close_stream()
         sync.resource_updated("test://a")
         assert sync.elicit("How many?", {"type": "object"}) == Elicited("accept", {"pages": 3})
-        assert sync.elicit_url("Here?", "https://a.example/") == Elicited("decline")
-        assert sync.sample("Write", 10, temperature=0) == {"model": "a model"}
+        sync.elicit("How many?", {"type": "object"}, as_task=True)
+        assert sync.elicit_url("Here?", "https://a.example/") == ElicitedLink("decline", elicitation_id="e1")
+        sync.elicitation_complete("e1")
+        assert sync.sample("Write", 10, temperature=0, as_task=True) == {"model": "a model"}
 
     await asyncio.to_thread(work)
     assert context.told == [
@@ -84,9 +91,11 @@ async def test_a_plain_function_in_a_thread_does_what_an_async_one_does() -> Non
         ("log", "info", {"n": 1}),
         ("close_stream",),
         ("resource_updated", "test://a"),
-        ("elicit", "How many?", {"type": "object"}),
-        ("elicit_url", "Here?", "https://a.example/"),
-        ("sample", "Write", 10, {"temperature": 0}),
+        ("elicit", "How many?", {"type": "object"}, False),
+        ("elicit", "How many?", {"type": "object"}, True),
+        ("elicit_url", "Here?", "https://a.example/", False),
+        ("elicitation_complete", "e1"),
+        ("sample", "Write", 10, True, {"temperature": 0}),
     ]
 
 

@@ -17,7 +17,7 @@ from tests.coverage_of_spec import (
 
 ROWS = [
     Row("T-01", "MUST", "both", "declares tasks"),
-    Row("T-02", "SHOULD", "requestor", "asks for little"),
+    Row("T-02", "SHOULD", "client", "asks for little"),
     Row("X-1", "", "receiver", "says -32601"),
 ]
 WIRE = ["http/test_get.py"]
@@ -84,9 +84,9 @@ def test_what_is_wrong_with_a_table(exceptions: dict[str, str], mentions: dict[s
 
 def test_a_page() -> None:
     page = render(ROWS, {"X-1": "not yet"}, {"T-01": UNIT + WIRE, "X-1": UNIT})
-    assert "\n1 of 2 rows that bind a server or receiver have a test on the wire.\n" in page
+    assert "\n1 of 2 rows that bind this server have a test on the wire.\n" in page
     assert page.endswith(
         "| T-01 | MUST | both | declares tasks | `http/test_get.py` | `unit/test_task.py` |\n"
-        "| T-02 | SHOULD | requestor | asks for little | *it does not bind a server* |  |\n"
+        "| T-02 | SHOULD | client | asks for little | *it does not bind a server* |  |\n"
         "| X-1 |  | receiver | says -32601 | *not yet* | `unit/test_task.py` |\n"
     )

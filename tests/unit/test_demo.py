@@ -48,13 +48,16 @@ class Watched(Context):
     async def close_stream(self) -> NoReturn:
         raise NotImplementedError
 
-    async def elicit(self, message: str, form: Any) -> NoReturn:
+    async def elicit(self, message: str, form: Any, *, as_task: bool = False) -> NoReturn:
         raise NotImplementedError
 
-    async def elicit_url(self, message: str, url: str) -> NoReturn:
+    async def elicit_url(self, message: str, url: str, *, as_task: bool = False) -> NoReturn:
         raise NotImplementedError
 
-    async def sample(self, messages: Any, max_tokens: int, **params: Any) -> NoReturn:
+    async def elicitation_complete(self, elicitation_id: str) -> NoReturn:
+        raise NotImplementedError
+
+    async def sample(self, messages: Any, max_tokens: int, *, as_task: bool = False, **params: Any) -> NoReturn:
         raise NotImplementedError
 
     async def resource_updated(self, uri: str) -> None:

@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp import types
 
-from receiver.protocol.elicitation import Action, Elicited, check_answer, check_url, read_elicited
+from receiver.protocol.elicitation import Action, Elicited, check_answer, read_elicited
 from receiver.protocol.errors import InvalidAnswer
+from receiver.protocol.link import check_url
 
 SCHEMA = {
     "type": "object",

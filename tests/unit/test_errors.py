@@ -22,6 +22,7 @@ from receiver.protocol.errors import (
     TaskNotFound,
     TaskWasCancelled,
     Unavailable,
+    UrlElicitationRequired,
     WorkerLost,
 )
 
@@ -112,3 +113,18 @@ def test_every_exception_is_exported_and_drawn() -> None:
     assert errors.__all__ == sorted(defined)
     assert errors.__doc__ is not None
     assert all(f" {name} " in errors.__doc__ for name in defined)
+
+
+class TestUrlElicitationRequired:
+    def test_what_the_client_is_told(self) -> None:  # E-03
+        error = UrlElicitationRequired({"https://a.example/": "Sign in.", "https://b.example/": "Pay."})
+        first, second = error.to_json()["data"]["elicitations"]
+        assert first.pop("elicitationId") != second.pop("elicitationId")
+        assert first == {"mode": "url", "url": "https://a.example/", "message": "Sign in."}
+        assert (error.code, error.message) == (-32042, "The user has to open a link before this can be done")
+        assert UrlElicitationRequired({"https://a.example/": ""}, "First sign in.").message == "First sign in."
+
+    @pytest.mark.parametrize("links", [{}, {"http://a.example/": "Sign in."}, {"x": ""}])
+    def test_links_that_nobody_should_open(self, links: dict[str, str]) -> None:  # E-07
+        with pytest.raises(ValueError, match=r"link|url"):
+            UrlElicitationRequired(links)

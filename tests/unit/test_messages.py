@@ -20,6 +20,7 @@ from receiver.protocol.messages import (
     render_resource_updated,
     render_sampling,
     render_status,
+    render_task_request,
     render_url_elicitation,
 )
 from receiver.protocol.task import Task
@@ -138,6 +139,20 @@ class TestSampling:
         assert params["_meta"] == {"acme.example/a": 1} | RELATED["_meta"]
         assert given["_meta"] is meta
         assert len(meta) == 2
+
+
+class TestTasksOfClients:
+    def test_a_request_may_ask_for_one(self) -> None:  # T-02, T-53
+        task = {"task": {"ttl": 5000}}
+        assert read_request(render_sampling("s", SAMPLING, ID, 5000), "s")[1] == SAMPLING | task | RELATED
+        form = {"message": "Who?", "requestedSchema": SCHEMA}
+        assert read_request(render_form_elicitation("s", "Who?", SCHEMA, None, 5000), "s")[1] == form | task
+        _, link = read_request(render_url_elicitation("s", "Here", "https://a.example/", "e", ID, 1), "s")
+        assert link["task"] == {"ttl": 1}
+
+    @pytest.mark.parametrize("method", ["tasks/get", "tasks/result", "tasks/cancel"])
+    def test_a_request_about_one_names_it_once(self, method: str) -> None:  # T-56
+        assert read_request(render_task_request("s", method, "theirs"), "s") == (method, {"taskId": "theirs"})
 
 
 class TestCancelled:

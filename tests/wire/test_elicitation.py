@@ -68,7 +68,7 @@ async def test_a_link(alice: Client) -> None:
     task_id = await alice.script(["elicit_url", "Sign in.", "https://example.org/sign-in?x=1"])
     async with alice.waiting_for(task_id) as stream:
         params = (asked := await next_question(stream))["params"]
-        assert params.pop("elicitationId")
+        id = params.pop("elicitationId")
         assert params == {
             "mode": "url",
             "message": "Sign in.",
@@ -76,7 +76,7 @@ async def test_a_link(alice: Client) -> None:
             "_meta": {RELATED_TASK: {"taskId": task_id}},
         }
         assert await alice.answer(asked, {"action": "accept"}) == 202
-    assert await result_of(alice, task_id) == [{"action": "accept", "content": None}]
+    assert await result_of(alice, task_id) == [{"action": "accept", "content": None, "elicitation_id": id}]
 
 
 @pytest.mark.parametrize("url", ["http://example.org/", "https://ada:secret@example.org/", "javascript:alert(1)", "x"])

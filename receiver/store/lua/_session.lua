@@ -12,6 +12,7 @@ local function touch_session(session, owner, idle, now)
     redis.call('PEXPIRE', key_requests(session), idle)
     redis.call('PEXPIRE', key_talking(session), idle)
     redis.call('PEXPIRE', key_subscribed(session), idle)
+    redis.call('PEXPIRE', key_session_outbox(session), idle)
     redis.call('PEXPIRE', key_sessions(owner), idle)
     list_subscriptions(session, now + idle, now)
   end

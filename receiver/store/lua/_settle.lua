@@ -1,5 +1,6 @@
 -- include: lease
 -- include: outbox
+-- include: closing
 
 -- Moves a task to another status, or tells of a new status message; in the record, in the index of operators, and for
 -- all who listen (T-23).
@@ -20,6 +21,9 @@ local function settle(id, status, message, now)
   redis.call('HSET', key_task(id), 'finished_at', int(now))
   if message ~= '' then
     redis.call('HSET', key_task(id), 'status_message', message)
+  end
+  if task[1] == 'input_required' then
+    close_questions(id)
   end
   move_status(id, task[1], status, now)
   redis.call('HDEL', key_task(id), 'lease_until', 'handed_back', 'lost')

@@ -4,17 +4,15 @@
 -- ARGV  1 uri, 2 notification as JSON, 3 nonce, 4 where to go on among the subscribers, 5 of about how many at once
 -- Returns where to go on; '0' = all were told (the same call sent again tells nobody again)
 -- include: now
--- include: outbox
+-- include: letters
 local uri, notification, told = ARGV[1], ARGV[2], key_announced(ARGV[3])
 local now = now_ms()
 local following, found = unpack(redis.call('ZSCAN', key_subscribers(uri), ARGV[4], 'COUNT', ARGV[5]))
 for i = 1, #found, 2 do
   local session = found[i]
-  local outbox, rest = key_session_outbox(session), redis.call('PTTL', key_session(session))
-  local is_there = rest > 0 and is_awaited(key_hearers(session), now)
-  if is_there and redis.call('SADD', told, session) == 1 and not redis.call('LPOS', outbox, notification) then
-    put(outbox, notification, now + math.min(rest, OUTBOX_MS))
-    redis.call('PUBLISH', key_session_events(session), 'message')
+  local waits = redis.call('LPOS', key_session_outbox(session), '\n' .. notification)
+  if is_awaited(key_hearers(session), now) and redis.call('SADD', told, session) == 1 and not waits then
+    write_to(session, '', notification)
   end
 end
 redis.call('PEXPIRE', told, 60000)

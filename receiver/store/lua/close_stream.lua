@@ -38,5 +38,6 @@ if is_over and redis.call('HGET', key_requests(session), ARGV[6]) == stream .. '
 end
 if task[3] == 'input_required' or redis.call('EXISTS', key_outbox(id)) == 1 then
   call_streams(id, task[1])
+  redis.call('PUBLISH', key_session_events(session), 'message') -- a poll that it held is for this session alone
 end
 return 1

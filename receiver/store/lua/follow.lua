@@ -10,7 +10,7 @@
 --       | {-2} the request was cancelled, or its client goes on by another connection
 -- include: now
 -- include: session
--- include: streams
+-- include: replay
 -- include: coming
 -- include: questions
 local stream, begins, lease, session = ARGV[1], ARGV[3] == '1', tonumber(ARGV[4]), ARGV[5]
@@ -36,11 +36,13 @@ if not listens and is_expected then
 elseif listens then
   kept = read_kept(stream, ARGV[8])
   local before = #kept
-  if take_messages(kept, stream, key_outbox(id), lease) then
+  local is_all = take_letters(kept, stream, session, id, lease)
+  if is_all and take_messages(kept, stream, key_outbox(id), lease) then
     local is_any_open
     questions, is_any_open = take_questions(id, stream, ARGV[2], ARGV[10], session, ARGV[9])
-    if task[4] and not is_any_open then
-      redis.call('SREM', key_talking(task[4]), id)
+    if not is_any_open then
+      redis.call('SREM', key_talking(session), id)
+      redis.call('SREM', key_talking(task[4] or session), id)
     end
     for i = before + 1, #kept do
       if kept[i][2] == 'close' then

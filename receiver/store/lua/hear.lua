@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
 -- What is new of a session for one of its GET streams, which it renews: that the lists of this node are not those that
--- its client was shown, messages that belong to no task, and messages and questions of all of its tasks that no stream
+-- its client was shown, what is for this session alone, and messages and questions of all of its tasks that no stream
 -- of their own hears.  The same call sent again is given the same again.
 -- KEYS  1 prefix, 2 job prefix
 -- ARGV  1 stream, 2 connection, 3 '1' when the connection is new, 4 lease of a stream in ms, 5 session, 6 owner,
@@ -10,7 +10,7 @@
 --       | {-2} its client goes on with the stream by another connection
 -- include: now
 -- include: session
--- include: streams
+-- include: replay
 -- include: questions
 local stream, begins, lease, session = ARGV[1], ARGV[3] == '1', tonumber(ARGV[4]), ARGV[5]
 local now, questions = now_ms(), {}
@@ -28,18 +28,25 @@ for i = 11, #ARGV, 3 do
     keep(kept, stream, ARGV[i + 2], lease)
   end
 end
-local is_all = take_messages(kept, stream, key_session_outbox(session), lease)
+
+-- Takes the questions of a task; returns whether any is open.
+local function take(id, addressed)
+  local taken, is_any_open = take_questions(id, stream, ARGV[2], ARGV[10], session, ARGV[9], addressed)
+  for _, question in ipairs(taken) do
+    questions[#questions + 1] = question
+  end
+  return is_any_open
+end
+
+local is_all = take_letters(kept, stream, session, nil, lease)
 for _, id in ipairs(redis.call('SMEMBERS', key_talking(session))) do
-  if not is_open(key_listeners(id), now) then
+  if is_open(key_listeners(id), now) then
+    take(id, true) -- the streams of the task may be those of another session
+  else
     is_all = is_all and take_messages(kept, stream, key_outbox(id), lease)
     if not is_all then
       break
-    end
-    local taken, is_any_open = take_questions(id, stream, ARGV[2], ARGV[10], session, ARGV[9])
-    for _, question in ipairs(taken) do
-      questions[#questions + 1] = question
-    end
-    if not is_any_open then
+    elseif not take(id, false) then
       redis.call('SREM', key_talking(session), id)
     end
   end

@@ -7,5 +7,5 @@
 local session, uri = ARGV[1], ARGV[2]
 redis.call('SREM', key_subscribed(session), uri)
 list_subscriber(uri, session, nil, now_ms())
-redis.call('LREM', key_session_outbox(session), 0, ARGV[3])
+redis.call('LREM', key_session_outbox(session), 0, '\n' .. ARGV[3])
 return 1

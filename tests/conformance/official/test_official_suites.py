@@ -17,7 +17,7 @@ import pytest
 import pytest_asyncio
 
 from tests.acceptance.deployment import Deployment
-from tests.npm import INSTALL_SECONDS, find_node, install
+from tests.npm import INSTALL_SECONDS, install
 from tests.processes import Child
 
 SOURCE = Path(__file__).parent / "npm"
@@ -93,9 +93,8 @@ def scenario_of(name: str) -> str:
 @pytest.fixture(scope="module")
 def command() -> Callable[[str], list[str]]:
     """What starts a suite, but for its options."""
-    installed = install(SOURCE)
-    node = find_node(OLDEST_NODE, installed)
-    return lambda suite: [node, str(installed / "node_modules" / suite / "dist" / "index.js"), "server"]
+    folder, node = install(SOURCE, oldest_node=OLDEST_NODE)
+    return lambda suite: [str(node), str(folder / "node_modules" / suite / "dist" / "index.js"), "server"]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
