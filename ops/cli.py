@@ -1,4 +1,4 @@
-"""The command line: ``receiver dev``, ``receiver serve`` and ``receiver work``.
+"""The command line: ``receiver dev``, ``receiver serve``, ``receiver work`` and ``receiver conform``.
 
 A command imports what it alone needs, when it needs it: a worker loads no web framework, a supervisor next to nothing,
 and what can't start says so at once.
@@ -6,6 +6,7 @@ and what can't start says so at once.
 
 import socket
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -94,6 +95,31 @@ def work(
 
     names = None if lanes is None else [name for name in map(str.strip, lanes.split(",")) if name]
     raise typer.Exit(run_worker(served, settings, lanes=names))
+
+
+@cli.command()
+def conform(
+    url: Annotated[str | None, typer.Argument(metavar="URL", help="The MCP endpoint to check.")] = None,
+    url2: Annotated[str | None, typer.Option(help="The same server, at another of its nodes.")] = None,
+    token: Annotated[str | None, typer.Option(help="The bearer token to come with.")] = None,
+    token2: Annotated[str | None, typer.Option(help="A token of another principal.")] = None,
+    tool: Annotated[list[str] | None, typer.Option(metavar="ROLE=NAME", help="The name of a fixture tool.")] = None,
+    only: Annotated[list[str] | None, typer.Option(help="A row (T-31), a family (H), or a check's name.")] = None,
+    timeout: Annotated[float, typer.Option(min=1, help="Seconds that one check may take.")] = 30.0,
+    jobs: Annotated[int, typer.Option(min=1, help="Checks at the same time.")] = 8,
+    strict: Annotated[bool, typer.Option("--strict", help="Fail for what a server only should do, too.")] = False,
+    json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report there as JSON.")] = None,
+    listed: Annotated[bool, typer.Option("--list", help="List the checks, and run none.")] = False,
+) -> None:
+    """Check any MCP server over HTTP, clause by clause: see docs/conform.md."""
+    from ops.conform.command import Options, list_checks, run_conform
+
+    if listed:
+        return list_checks(only or [])
+    if url is None or (token2 is not None and token is None):
+        raise StartupError("conform needs a URL" if url is None else "--token2 goes with --token")
+    urls, tokens = [url, *([url2] if url2 else [])], [given for given in (token, token2) if given]
+    raise typer.Exit(run_conform(Options(urls, tokens, tool or [], only or [], timeout, jobs, strict, json)))
 
 
 if __name__ == "__main__":

@@ -11,13 +11,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from ops.conform.check import load_checks
+
 ROOT = Path(__file__).resolve().parents[1]
 TABLE = ROOT / "docs" / "spec-rows.toml"
 PAGE = ROOT / "docs" / "spec-coverage.md"
 
 WIRE = ("acceptance/", "conformance/", "http/", "interop/", "wire/")  # folders of tests that speak to running processes
-OTHERS = ("client",)  # what binds only them needs no test here; the server is a requestor, too, of tasks of its clients
-SAMPLES = "unit/test_coverage_of_spec.py"  # names rows as examples
+OTHERS = ("client",)  # what binds only them needs no test here; a requestor the server is, too, of its clients' tasks
+CHECKS = "conformance/test_checks.py"  # holds the server against every check of `receiver conform`
+SAMPLES = ("conformance/test_command.py", "unit/test_conform.py", "unit/test_coverage_of_spec.py")  # rows as examples
 
 MENTION = re.compile(r"(?<![\w-])[AEHLSTX]-\d+\b")
 NAME = re.compile(r"def test_(?:\w+_)?([aehlstx])(\d+)(?:_\w+)?\(")
@@ -60,7 +63,7 @@ def read_tests(folder: Path) -> Iterator[tuple[str, str]]:
     """Path from ``folder``, and text, of every module of tests."""
     for file in sorted(folder.rglob("test_*.py")):
         path = file.relative_to(folder).as_posix()
-        if path != SAMPLES:
+        if path not in SAMPLES:
             yield path, file.read_text(encoding="utf-8")
 
 
@@ -71,7 +74,8 @@ def find_mentions(tests: Iterable[tuple[str, str]], known: Iterable[str]) -> dic
     for path, text in tests:
         named = {f"{letter.upper()}-{number}" for letter, number in NAME.findall(text)} & known
         for id in named.union(MENTION.findall(text)):
-            mentions.setdefault(id, []).append(path)
+            if path not in mentions.setdefault(id, []):
+                mentions[id].append(path)
     return mentions
 
 
@@ -127,7 +131,9 @@ def _summarize(rows: Iterable[Row], mentions: Mentions) -> str:
 def load() -> tuple[list[Row], dict[str, str], dict[str, list[str]]]:
     """Rows, exceptions, and the tests of this checkout that name rows."""
     rows, exceptions = read_table(TABLE.read_text(encoding="utf-8"))
-    return rows, exceptions, find_mentions(read_tests(ROOT / "tests"), [row.id for row in rows])
+    checks = " ".join(row for check in load_checks() for row in check.rows)
+    tests = [*read_tests(ROOT / "tests"), (CHECKS, checks)]
+    return rows, exceptions, find_mentions(tests, [row.id for row in rows])
 
 
 if __name__ == "__main__":
