@@ -20,10 +20,10 @@ TICK_SECONDS = 0.1
 app = Receiver("conform", version="1.0.0")
 
 
-def fixture(role: str) -> Callable[[F], F]:
+def fixture(role: str, *, immediate: str | None = None) -> Callable[[F], F]:
     """Makes a function the tool with this role."""
     meant = FIXTURES[role]
-    return app.tool(name=PREFIX + role, description=meant.does, task=meant.support)
+    return app.tool(name=PREFIX + role, description=meant.does, task=meant.support, immediate=immediate)
 
 
 class Measured(BaseModel):
@@ -49,7 +49,7 @@ async def forbidden(text: str) -> str:
     return text
 
 
-@fixture("required")
+@fixture("required", immediate="The echo is on its way.")
 async def required(text: str) -> str:
     return text
 
@@ -69,7 +69,9 @@ def stubborn(seconds: float) -> str:
 @fixture("tick")
 async def tick(label: str, ticks: int) -> str:
     for count in range(1, ticks + 1):
-        _counter(label).write_text(str(count))
+        fresh = _counter(label).with_suffix(".new")
+        fresh.write_text(str(count))
+        fresh.replace(_counter(label))  # whoever reads it meanwhile never finds it empty
         await asyncio.sleep(TICK_SECONDS)
     return "done"
 
@@ -77,6 +79,13 @@ async def tick(label: str, ticks: int) -> str:
 @fixture("ticks")
 async def count_ticks(label: str) -> str:
     return _counter(label).read_text() if _counter(label).exists() else "0"
+
+
+@fixture("close")
+async def close(ctx: Context) -> str:
+    await ctx.close_stream()
+    await asyncio.sleep(1)
+    return "done"
 
 
 @fixture("fail")

@@ -35,6 +35,7 @@ FIXTURES = {
     "progress": Fixture("steps: integer", "Reports progress 1 to `steps` of `steps`, ten a second, and returns text."),
     "log": Fixture("level: string, message: string", "Sends one log message, and returns text."),
     "status": Fixture("message: string, seconds: number", "Sets the statusMessage, waits, and returns text."),
+    "close": Fixture("", "Closes the stream on which its caller waits, if it can, and returns text a second later."),
     "elicit": Fixture(
         "message: string, times: integer = 1",
         "Asks so many times, one after the other, for a form with one required string `answer`. "

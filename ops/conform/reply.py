@@ -64,7 +64,8 @@ class Reply:
 
     def expect_error(self, code: int) -> None:
         """A Violation unless it is a JSON-RPC error with this code."""
-        self.expect(self.error.get("code") == code, f"a JSON-RPC error with code {code}")
+        error = (self.message or {}).get("error")
+        self.expect(isinstance(error, dict) and error.get("code") == code, f"a JSON-RPC error with code {code}")
 
     def expect_status(self, *statuses: int) -> None:
         """A Violation unless the HTTP status is one of these."""

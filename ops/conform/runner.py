@@ -54,7 +54,7 @@ async def survey(
             server.target = target = replace(target, initialized=initialized)
             offered = {tool["name"]: tool for tool in await _list_tools(server, session)}
             return replace(target, offered=offered)
-    except (httpx2.TransportError, httpx2.InvalidURL, Violation, TimeoutError) as error:
+    except (httpx2.TransportError, httpx2.InvalidURL, Violation, TimeoutError, UnicodeError) as error:
         raise StartupError(f"{urls[0]} can't be checked: {str(error) or 'it does not answer'}") from None
     finally:
         await _clean(server)
@@ -142,8 +142,8 @@ async def _clean(server: Server) -> None:
     try:
         async with asyncio.timeout(CLEANING_SECONDS):
             await server.close()
-    except (httpx2.TransportError, Violation, TimeoutError):
-        pass  # it is no part of any check
+    except (httpx2.TransportError, Violation, TimeoutError, UnicodeError):
+        pass  # it is no part of any check, and a session id that is not ASCII can't be sent back
     finally:
         for exchange in server.exchanges:
             await exchange.drop()

@@ -106,7 +106,7 @@ class Session:
         self, verb: str, body: object, node: int = 0, headers: Headers | None = None, *, resumes: bool = False
     ) -> Exchange:
         """Sends an HTTP request, and does not wait."""
-        content = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
+        content = body if isinstance(body, bytes) or body is None else json.dumps(body, ensure_ascii=False).encode()
         request = self._build(verb, node, content, headers or {})
         resume = (lambda last: self._build("GET", node, None, {"last-event-id": last})) if resumes else None
         exchange = Exchange(self.server.http, request, body, self._hear, resume, self.server.waiting)

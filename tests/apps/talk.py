@@ -101,7 +101,7 @@ async def _do(ctx: Context, kind: str, *arguments: Any) -> Any:
     if kind == "link":
         link = await ctx.elicit_url(*arguments)
         return await ctx.elicitation_complete(link.elicitation_id)
-    *positional, last = arguments
+    last = arguments[-1] if arguments else None
     named = last if isinstance(last, dict) and (kind == "sample" or "as_task" in last) else {}
-    result = await getattr(ctx, kind)(*(positional if named else arguments), **named)
+    result = await getattr(ctx, kind)(*(arguments[:-1] if named else arguments), **named)
     return asdict(result) if is_dataclass(result) and not isinstance(result, type) else result

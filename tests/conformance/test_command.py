@@ -36,7 +36,7 @@ def read(report: Path) -> Any:
 
 
 async def test_a_server_that_passes(urls: list[str], report: Path) -> None:
-    only = ("--only", "T-31", "--only", "H-34")
+    only = ("--only", "begins-as-working", "--only", "unknown-version")
     code, output = await conform(urls[0], "--token", "alice-token", *only, "--json", str(report))
     assert code == 0, output
     written = read(report)
@@ -68,7 +68,7 @@ async def test_a_server_that_fails(urls: list[str], report: Path) -> None:
 
 
 async def test_a_role_under_another_name(urls: list[str], report: Path) -> None:
-    words = (urls[0], "--token", "alice-token", "--only", "T-31", "--json", str(report))
+    words = (urls[0], "--token", "alice-token", "--only", "begins-as-working", "--json", str(report))
     code, output = await conform(*words, "--tool", "echo=conform_structured")
     assert code == 0, output
     await conform(*words, "--tool", "echo=missing")

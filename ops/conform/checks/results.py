@@ -29,7 +29,7 @@ async def same_as_plain(server: Server) -> None:
     plain = (await session.call("structured", {"text": "hello"})).result
     created = await session.call_task("structured", {"text": "hello"})
     reply = await session.get_result(created.task_id)
-    reply.expect(_without_relation(reply.result) == _without_relation(plain), f"the result of the plain call, {plain}")
+    reply.expect(without_relation(reply.result) == without_relation(plain), f"the result of the plain call, {plain}")
 
 
 @check("T-74 T-53", "MUST", "the answer to tasks/result names its task in _meta", tools=("echo",))
@@ -41,6 +41,7 @@ async def names_its_task(server: Server) -> None:
     reply.expect(related == {"taskId": task_id}, f'`_meta` with "{RELATED_TASK}": {{"taskId": "{task_id}"}}')
 
 
-def _without_relation(result: dict[str, Any]) -> dict[str, Any]:
+def without_relation(result: dict[str, Any]) -> dict[str, Any]:
+    """A result without the related-task in its `_meta`."""
     meta = {name: value for name, value in result.get("_meta", {}).items() if name != RELATED_TASK}
     return {name: value for name, value in result.items() if name != "_meta"} | ({"_meta": meta} if meta else {})

@@ -1,13 +1,17 @@
 -- include: outbox
 
+-- Whether a session has not ended.
+local function lives(session)
+  return redis.call('HEXISTS', key_session(session), 'owner') == 1
+end
+
 -- Writes to one session, for whichever of its streams is next: it concerns nobody else.  about: the task that it is
 -- about, whose streams may bring it too; '' = none.
 local function write_to(session, about, message)
-  local rest = redis.call('PTTL', key_session(session))
-  if rest <= 0 then
+  if not lives(session) then
     return
   end
-  put(key_session_outbox(session), about .. '\n' .. message, rest + now_ms())
+  put(key_session_outbox(session), about .. '\n' .. message, now_ms() + redis.call('PTTL', key_session(session)))
   if about ~= '' then
     redis.call('PUBLISH', key_events(about), 'message')
   end

@@ -11,7 +11,8 @@ local following, found = unpack(redis.call('ZSCAN', key_subscribers(uri), ARGV[4
 for i = 1, #found, 2 do
   local session = found[i]
   local waits = redis.call('LPOS', key_session_outbox(session), '\n' .. notification)
-  if is_awaited(key_hearers(session), now) and redis.call('SADD', told, session) == 1 and not waits then
+  local is_there = lives(session) and is_awaited(key_hearers(session), now)
+  if is_there and redis.call('SADD', told, session) == 1 and not waits then
     write_to(session, '', notification)
   end
 end
