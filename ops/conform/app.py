@@ -143,7 +143,10 @@ async def elicit(message: str, ctx: Context, times: int = 1) -> str:
 
 @fixture("elicit_url")
 async def elicit_url(message: str, url: str, ctx: Context) -> str:
-    return (await ctx.elicit_url(message, url)).action
+    link = await ctx.elicit_url(message, url)
+    if link.action == "accept":
+        await ctx.elicitation_complete(link.elicitation_id)
+    return link.action
 
 
 @fixture("sample")

@@ -33,7 +33,7 @@ class NotApplicable(Exception):
 class Check:
     """``rows`` of the specification; ``tools`` by role and ``needs`` (see ``Server.require``) that it can't do without.
 
-    ``name`` is the function's, with hyphens.
+    ``name`` is the function's, with hyphens.  What is run ``alone`` would disturb others, or be disturbed.
     """
 
     name: str
@@ -43,6 +43,7 @@ class Check:
     tools: tuple[str, ...]
     needs: tuple[str, ...]
     run: Run
+    alone: bool = False
 
     def is_wanted(self, only: Sequence[str]) -> bool:
         """Whether a row, a family of rows (``H``) or a name in ``only`` means it; nothing there means all."""
@@ -54,7 +55,13 @@ _registered: dict[str, Check] = {}
 
 
 def check(
-    rows: str, level: Level, title: str, *, tools: Sequence[str] = (), needs: Sequence[str] = ()
+    rows: str,
+    level: Level,
+    title: str,
+    *,
+    tools: Sequence[str] = (),
+    needs: Sequence[str] = (),
+    alone: bool = False,
 ) -> Callable[[Run], Check]:
     """Makes a function a check of ``rows``, which are separated by spaces."""
 
@@ -62,7 +69,7 @@ def check(
         name = getattr(run, "__name__", repr(run)).replace("_", "-")
         if name in _registered:
             raise ValueError(f"two checks are named {name}")
-        made = Check(name, tuple(rows.split()), level, title, tuple(tools), tuple(needs), run)
+        made = Check(name, tuple(rows.split()), level, title, tuple(tools), tuple(needs), run, alone)
         _registered[name] = made
         return made
 

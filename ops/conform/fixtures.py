@@ -41,6 +41,9 @@ FIXTURES = {
         "Asks so many times, one after the other, for a form with one required string `answer`. "
         "Returns the last answer's action and content as text, `accept blue`.",
     ),
-    "elicit_url": Fixture("message: string, url: string", "Asks in url mode, and returns the action as text."),
+    "elicit_url": Fixture(
+        "message: string, url: string",
+        "Asks in url mode, tells when that is done if it can, and returns the action as text.",
+    ),
     "sample": Fixture("prompt: string", "Asks for a message of the client's model, and returns its text."),
 }

@@ -16,7 +16,6 @@ from receiver.protocol.errors import StartupError
 JOBS = 8  # checks at the same time
 PATIENCE_SECONDS = 30.0
 CLEANING_SECONDS = 10.0
-PAGES = 100  # of tools/list, at most
 
 Status = Literal["passed", "failed", "warning", "skipped"]
 
@@ -52,24 +51,12 @@ async def survey(
             initialized = (await session.initialize(EVERYTHING)).result
             await session.notify("notifications/initialized")
             server.target = target = replace(target, initialized=initialized)
-            offered = {tool["name"]: tool for tool in await _list_tools(server, session)}
+            offered = {tool["name"]: tool for tool in await session.list_tools()} if server.declares("tools") else {}
             return replace(target, offered=offered)
     except (httpx2.TransportError, httpx2.InvalidURL, Violation, TimeoutError, UnicodeError) as error:
         raise StartupError(f"{urls[0]} can't be checked: {str(error) or 'it does not answer'}") from None
     finally:
         await _clean(server)
-
-
-async def _list_tools(server: Server, session: Any) -> list[dict[str, Any]]:
-    tools: list[dict[str, Any]] = []
-    params: dict[str, Any] = {}
-    for _ in range(PAGES if server.declares("tools") else 0):
-        page = (await session.request("tools/list", params)).result
-        tools += page["tools"]
-        if (cursor := page.get("nextCursor")) is None:
-            break
-        params = {"cursor": cursor}
-    return tools
 
 
 async def run_checks(
@@ -79,15 +66,19 @@ async def run_checks(
     patience: float = PATIENCE_SECONDS,
     jobs: int = JOBS,
 ) -> AsyncIterator[Verdict]:
-    """The verdict of each, as they come."""
+    """The verdict of each, as they come; those that are run alone come last."""
+    checks = list(checks)
     free = asyncio.Semaphore(jobs)
 
     async def run_one(check: Check) -> Verdict:
         async with free:
             return await run_check(check, target, http, patience)
 
-    for verdict in asyncio.as_completed([run_one(check) for check in checks]):
+    for verdict in asyncio.as_completed([run_one(check) for check in checks if not check.alone]):
         yield await verdict
+    for check in checks:
+        if check.alone:
+            yield await run_one(check)
 
 
 async def run_check(

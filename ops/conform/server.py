@@ -1,6 +1,7 @@
 """What is under test: a server with its fixture tools, as one check sees it."""
 
-from collections.abc import Iterator, Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -10,8 +11,9 @@ import httpx2
 from ops.conform.check import NotApplicable
 from ops.conform.exchange import Exchange
 from ops.conform.fixtures import PREFIX
-from ops.conform.session import REVISION, Answers, Session
+from ops.conform.session import LOOK_SECONDS, REVISION, Answers, Session
 
+CANCELLED_AT_ONCE = 20
 FORM: Mapping[str, Any] = {"elicitation": {"form": {}}}
 EVERYTHING: Mapping[str, Any] = {"elicitation": {"form": {}, "url": {}}, "sampling": {}}
 
@@ -66,9 +68,9 @@ class Server:
         (await session.notify("notifications/initialized", node=node)).expect_status(202)
         return session
 
-    def session(self, *, user: int = 0, answers: Answers | None = None) -> Session:
+    def session(self, *, user: int | None = 0, answers: Answers | None = None) -> Session:
         """A session that has yet to begin."""
-        if user >= 1:
+        if user is not None and user >= 1:
             self.require("token2")
         session = Session(self, user, answers or {})
         self._sessions.append(session)
@@ -103,9 +105,9 @@ class Server:
         """Where a node is; the first stands for the second where there is one alone."""
         return self.target.urls[min(node, len(self.target.urls) - 1)]
 
-    def authorization(self, user: int) -> str | None:
-        """The header of a user."""
-        return f"Bearer {self.target.tokens[user]}" if self.target.tokens else None
+    def authorization(self, user: int | None) -> str | None:
+        """The header of a user; None for nobody, and where there are no tokens."""
+        return None if user is None or not self.target.tokens else f"Bearer {self.target.tokens[user]}"
 
     @contextmanager
     def waiting(self, what: str) -> Iterator[None]:
@@ -114,13 +116,20 @@ class Server:
         yield
         self.waits.remove(what)  # not after an exception: then it is what the report says
 
+    async def poll(self, what: str, holds: Callable[[], Awaitable[bool]], pause: float = LOOK_SECONDS) -> None:
+        """Asks again, with a pause of so many seconds, until something holds; ``what`` is waited for."""
+        with self.waiting(what):
+            while not await holds():  # noqa: ASYNC110 - what a server does is no event here
+                await asyncio.sleep(pause)
+
     async def close(self) -> None:
         """Cancels the tasks, ends the sessions, and drops the streams."""
         can_cancel = self.declares("tasks.cancel")
         for exchange in list(self.exchanges):
             await exchange.drop()
-        for session, task_id in self.tasks if can_cancel else []:
-            await session.cancel_task(task_id)  # many are finished, and it is an error
+        for begin in range(0, len(self.tasks) if can_cancel else 0, CANCELLED_AT_ONCE):
+            some = self.tasks[begin : begin + CANCELLED_AT_ONCE]
+            await asyncio.gather(*(session.cancel_task(id) for session, id in some))  # an error for what is finished
         for session in self._sessions:
             if session.id is not None:
                 await session.send(verb="DELETE")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 REVISION = "2025-11-25"
 BOTH = "application/json, text/event-stream"
+PAGES = 100  # of tools/list, at most
 LOOK_SECONDS = 0.05  # between the first two tasks/get; it doubles up to pollInterval
 
 Headers = Mapping[str, str | None]  # None leaves out what is sent otherwise
@@ -38,13 +39,15 @@ class Heard:
 
 @dataclass
 class Session:
-    """``user`` 0 is whoever ``--token`` stands for, 1 ``--token2``.  ``node`` 1 is ``--url2``, or ``--url`` without it.
+    """``user`` 0 is whoever ``--token`` stands for, 1 ``--token2``, None nobody.
+
+    ``node`` 1 is ``--url2``, or ``--url`` without it.
 
     ``heard`` is all that came on any stream and answers no request of ours.
     """
 
     server: "Server"
-    user: int = 0
+    user: int | None = 0
     answers: Answers = field(default_factory=dict)
     id: str | None = None
     version: str | None = None
@@ -147,6 +150,18 @@ class Session:
     def call_params(self, role: str, arguments: Mapping[str, Any], **params: Any) -> Message:
         """The ``params`` of a tools/call."""
         return {"name": self.server.tool(role), "arguments": arguments, **params}
+
+    async def list_tools(self) -> list[Message]:
+        """The tools of all pages of tools/list."""
+        tools: list[Message] = []
+        params: Message = {}
+        for _ in range(PAGES):
+            page = (await self.request("tools/list", params)).result
+            tools += page["tools"]
+            if (cursor := page.get("nextCursor")) is None:
+                break
+            params = {"cursor": cursor}
+        return tools
 
     async def get_task(self, task_id: str, node: int = 0) -> Reply:
         """The reply to tasks/get."""

@@ -33,12 +33,12 @@ async def ids_are_echoed(server: Server) -> None:
 @check("L-05", "MUST", '1 and "1" are two ids, on event streams too', tools=("sleep",))
 async def ids_keep_their_type(server: Server) -> None:
     session = await server.open()
-    task_id = (await session.call_task("sleep", {"seconds": 1})).task_id
     ids = (1001, "1001")
+    tasks = [(await session.call_task("sleep", {"seconds": 1})).task_id for _ in ids]
     waiting = [
         session.start(
             "POST",
-            {"jsonrpc": "2.0", "id": id, "method": "tasks/result", "params": {"taskId": task_id}},
+            {"jsonrpc": "2.0", "id": id, "method": "tasks/result", "params": {"taskId": tasks[node]}},
             node,
             resumes=True,
         )

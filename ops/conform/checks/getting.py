@@ -1,5 +1,7 @@
 """tasks/get."""
 
+from typing import Any
+
 from ops.conform.check import check
 from ops.conform.server import Server
 
@@ -19,3 +21,8 @@ async def unknown_task(server: Server) -> None:
     methods = ["tasks/get", "tasks/result", *(["tasks/cancel"] if server.declares("tasks.cancel") else [])]
     for method in methods:
         (await session.request(method, {"taskId": "no-such-task"})).expect_error(-32602)
+
+
+def without_pace(task: dict[str, Any]) -> dict[str, Any]:
+    """A task as it is but for its pollInterval, which a server may change at any time."""
+    return {name: value for name, value in task.items() if name != "pollInterval"}

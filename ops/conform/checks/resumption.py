@@ -21,8 +21,11 @@ async def event_ids_are_unique(server: Server) -> None:
     exchanges = [*await listen_everywhere(session)]
     exchanges += [begin_progress(session, 3, f"h21-{number}", number % 2) for number in range(4)]
     if server.declares("tasks.requests.tools.call"):
-        task_id = (await session.call_task("sleep", {"seconds": 1})).task_id
-        exchanges += [session.begin("tasks/result", {"taskId": task_id}, node, resumes=False) for node in (0, 1)]
+        tasks = [(await session.call_task("sleep", {"seconds": 1})).task_id for _ in range(2)]
+        exchanges += [
+            session.begin("tasks/result", {"taskId": task_id}, node, resumes=False)
+            for node, task_id in enumerate(tasks)
+        ]
     for exchange in exchanges:
         if exchange.sent is not None:
             await exchange.end()

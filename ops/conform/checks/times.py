@@ -61,6 +61,7 @@ async def progress_updates_nothing(server: Server) -> None:
     session = await server.open()
     created = await session.call_task("progress", {"steps": 300}, _meta={"progressToken": "steps"})
     first = await session.get_task(created.task_id)
+    await session.start("GET", None).opened()  # it may come there; 405 will do
     session.begin("tasks/result", {"taskId": created.task_id})
     await session.hear("notifications/progress", where=_is_under_way)
     _expect_not_updated(await session.get_task(created.task_id, node=1), first)

@@ -72,8 +72,10 @@ async def arguments_of_a_task_are_checked(server: Server) -> None:
     reply = await session.call_task("echo", {"text": 5})
     if "error" in (reply.message or {}):
         reply.expect_error(-32602)
-    else:
+    elif "task" in reply.result:
         await session.wait_until(reply.task_id, "failed", node=1)
+    else:
+        reply.expect(reply.result.get("isError") is True, "-32602, a task that fails, or a result with `isError`")
 
 
 @check("L-06", "MUST", "structuredContent is what the outputSchema has", tools=("structured",))

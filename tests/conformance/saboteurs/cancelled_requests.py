@@ -3,7 +3,7 @@
 from ops.conform.checks import cancelled_requests
 from ops.conform.stream import Message
 from tests.conformance.sabotage import Answer, Call, spoils_message, spoils_request
-from tests.conformance.saboteurs.sessions import cancel_all
+from tests.conformance.saboteurs.sessions import cancel_tasks, note_task
 
 CANCELLED = "notifications/cancelled"
 
@@ -19,9 +19,10 @@ def answer_with_an_error(call: Call) -> Answer | None:
 
 
 @spoils_request(cancelled_requests.task_goes_on_uncancelled)
-async def cancel_the_task_too(call: Call) -> None:
+async def cancel_the_task_too(call: Call) -> Answer | None:
     if call.method == CANCELLED:
-        await cancel_all(call)
+        await cancel_tasks(call)
+    return await note_task(call)
 
 
 @spoils_message(cancelled_requests.task_goes_on_uncancelled)

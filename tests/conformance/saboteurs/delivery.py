@@ -5,11 +5,6 @@ from ops.conform.stream import Message
 from tests.conformance.sabotage import Call, spoils_message
 
 
-@spoils_message(delivery.question_is_asked_once)
-def ask_twice(call: Call, message: Message) -> list[Message]:
-    return [message, message] if message.get("method") == "elicitation/create" else [message]
-
-
 @spoils_message(delivery.notification_is_sent_once)
 def report_twice(call: Call, message: Message) -> list[Message]:
     return [message, message] if message.get("method") == "notifications/progress" else [message]

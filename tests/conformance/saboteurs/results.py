@@ -1,5 +1,7 @@
 """What spoils the checks of ``ops/conform/checks/results.py``."""
 
+import json
+
 from ops.conform.checks import results
 from ops.conform.stream import Message
 from tests.conformance.sabotage import Answer, Call, spoils_message, spoils_request
@@ -23,3 +25,32 @@ def leave_meta_out(call: Call, message: Message) -> Message:
     if is_outcome(call, message):
         message["result"].pop("_meta")
     return message
+
+
+@spoils_message(results.failure_names_its_task)
+def leave_meta_out_of_failures(call: Call, message: Message) -> Message:
+    if message.get("result", {}).get("isError"):
+        message["result"].pop("_meta", None)
+    return message
+
+
+@spoils_message(results.own_meta_is_kept, says="its own")
+def replace_meta(call: Call, message: Message) -> Message:
+    if call.method == "tasks/result":
+        message["result"]["_meta"] = {results.RELATED_TASK: {"taskId": call.params["taskId"]}}
+    return message
+
+
+@spoils_message(results.own_meta_is_kept, says="that names the task")
+def keep_meta_alone(call: Call, message: Message) -> Message:
+    if call.method == "tasks/result":
+        del message["result"]["_meta"][results.RELATED_TASK]
+    return message
+
+
+@spoils_request(results.members_come_once)
+async def splice_a_second_meta(call: Call) -> Answer | None:
+    if call.method != "tasks/result":
+        return None
+    body = json.dumps(await call.forward()).replace('"result": {', '"result": {"_meta": {}, ')
+    return Answer(200, {"content-type": "application/json"}, body.encode())

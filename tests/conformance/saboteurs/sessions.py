@@ -73,14 +73,22 @@ def know_no_delete(call: Call) -> Answer | None:
 
 
 @spoils_request(sessions.task_outlives_its_session)
-async def end_its_tasks(call: Call) -> None:
+async def end_its_tasks(call: Call) -> Answer | None:
     if call.verb == "DELETE":
-        await cancel_all(call)
+        await cancel_tasks(call)
+    return await note_task(call)
 
 
-async def cancel_all(call: Call) -> None:
-    """Cancels the tasks of whoever sent it."""
-    listed = await call.ask("tasks/list", {})
-    for task in listed.get("result", {}).get("tasks", []):
-        if task["status"] == "working":
-            await call.ask("tasks/cancel", {"taskId": task["taskId"]})
+async def note_task(call: Call) -> Answer | None:
+    """Remembers a task that is created; others at the same server are nobody's business here."""
+    if call.method != "tools/call":
+        return None
+    created = await call.forward()
+    call.memory.setdefault("tasks", []).append(created.get("result", {}).get("task", {}).get("taskId"))
+    return Answer.json(created)
+
+
+async def cancel_tasks(call: Call) -> None:
+    """Cancels the tasks that were noted."""
+    for task_id in call.memory.get("tasks", []):
+        await call.ask("tasks/cancel", {"taskId": task_id})
