@@ -2,6 +2,7 @@
 
 import asyncio
 import shutil
+import socket
 import tempfile
 from contextlib import suppress
 from types import TracebackType
@@ -25,19 +26,23 @@ class Proxy:
         self._flows = asyncio.Event()
         self._flows.set()
         self._holds = asyncio.Event()
-        self._server: asyncio.Server | None = None
+        self._listener = socket.socket(socket.AF_UNIX)
+        self._accepting: asyncio.Task[None] | None = None
+        self._is_closing = False
         self._writers: set[asyncio.StreamWriter] = set()
         self._connections: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_unix_server(self._serve, f"{self._folder}/socket")
+        self._listener.bind(f"{self._folder}/socket")
+        self._listener.listen(128)
+        self._listener.setblocking(False)
+        self._accepting = asyncio.create_task(self._accept())
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        if self._server is not None:
-            self._server.close()
+        await self._stop_accepting()
         self.release()
         while self._connections:
             self.cut()
@@ -66,12 +71,30 @@ class Proxy:
         """Ends ``hold``."""
         self._flows.set()
 
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.accepted += 1
-        connection = asyncio.current_task()
-        assert connection is not None
-        self._connections.add(connection)
-        connection.add_done_callback(self._connections.discard)
+    async def _accept(self) -> None:
+        """Not left to ``asyncio.start_unix_server``, which may leak what it accepts while it is closed."""
+        while True:
+            accepted, _ = await asyncio.get_running_loop().sock_accept(self._listener)
+            if self._is_closing:
+                accepted.close()
+                return
+            self.accepted += 1
+            connection = asyncio.create_task(self._serve(accepted))
+            self._connections.add(connection)
+            connection.add_done_callback(self._connections.discard)
+
+    async def _stop_accepting(self) -> None:
+        """A connection of its own is the last: what is cancelled could have accepted one by then."""
+        self._is_closing = True
+        with socket.socket(socket.AF_UNIX) as last:
+            last.setblocking(False)
+            await asyncio.get_running_loop().sock_connect(last, f"{self._folder}/socket")
+            if self._accepting is not None:
+                await self._accepting
+        self._listener.close()
+
+    async def _serve(self, accepted: socket.socket) -> None:
+        reader, writer = await asyncio.open_unix_connection(sock=accepted)
         self._writers.add(writer)
         try:
             with suppress(OSError):
