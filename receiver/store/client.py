@@ -102,6 +102,8 @@ class Client:
                     head = () if admission is None else admission.to_arguments(is_repeated=attempt > 0)
                     return await self.evaluate(name, *head, *arguments, admitted=admission is not None)
             except OutOfMemoryError as error:
+                if attempt:  # an earlier one may have been carried out
+                    raise Unavailable from error
                 raise Refused("storage_full", "The task store is full; try again later") from error
             except Exception as error:
                 pause = pause_before(attempt)

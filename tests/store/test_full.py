@@ -1,18 +1,22 @@
 """A store without memory refuses what is new, and lets end what has begun."""
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 import orjson
 import pytest
 
-from receiver.protocol.errors import Refused
+from receiver.protocol.errors import Refused, Unavailable
 from receiver.store.admission import RateLimit
+from receiver.store.client import Client, connect
 from receiver.store.runs import Verdict
 from receiver.store.streams import StreamGivenUp
+from receiver.store.tasks import TaskStore
+from tests.proxy import Proxy
 from tests.store.asked import SAID, begin, question_of
 from tests.store.backends import on_real_servers
 from tests.store.clients import ANSWER, ask, begin_session, follow, hear, new_question, say, start_call
-from tests.store.world import ADA, DONE, World, by, finish, new_task
+from tests.store.world import ADA, DONE, QUEUE_LIMIT, TASK_LIMIT, World, by, finish, new_task
 
 pytestmark = on_real_servers
 
@@ -61,6 +65,28 @@ async def test_a_create_sent_again_is_a_success(world: World, fill: Fill) -> Non
     created_at = await world.tasks.create(ADA, task)
     await fill()
     assert await world.tasks.create(ADA, task) == created_at
+
+
+async def test_a_create_whose_reply_was_lost_is_not_said_to_be_refused(world: World, fill: Fill) -> None:
+    """Its session can't be renewed any more; that nothing was stored would not be true."""
+    session, task = await begin_session(world), new_task()
+    assert world.backend.server is not None
+    async with Proxy(world.backend.server.socket) as proxy:
+        lossy = connect(proxy.url)
+        tasks = TaskStore(Client(lossy, world.keys), task_limit=TASK_LIMIT, queue_limit=QUEUE_LIMIT)
+        await tasks.create(by("ada", session.id), new_task())  # so that the next one is one round trip
+        proxy.hold()
+        creating = asyncio.create_task(tasks.create(by("ada", session.id), task))
+        await proxy.has_held_back()
+        await fill()
+        proxy.cut()
+        proxy.release()
+        try:
+            with pytest.raises(Unavailable):
+                await creating
+        finally:
+            await lossy.aclose(close_connection_pool=True)
+    assert (await world.tasks.get(ADA, task.id)).status == "working"
 
 
 async def test_report_is_refused(world: World, fill: Fill) -> None:
