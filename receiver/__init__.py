@@ -4,6 +4,7 @@ from receiver.context import Context
 from receiver.principal import Principal
 from receiver.protocol.errors import (
     ReceiverError,
+    ReplayDiverged,
     ResourceNotFound,
     Retry,
     ToolError,
@@ -18,6 +19,7 @@ __all__ = [
     "Principal",
     "Receiver",
     "ReceiverError",
+    "ReplayDiverged",
     "ResourceNotFound",
     "Retry",
     "ToolError",

@@ -10,8 +10,8 @@ A plain function runs in a thread of its own, where nothing can be awaited; it d
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Coroutine, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import Any, ParamSpec, Protocol, TypeVar, overload
 
 from pydantic import BaseModel
 
@@ -19,6 +19,7 @@ from receiver.principal import Principal
 from receiver.protocol.elicitation import Elicited, ElicitedLink
 from receiver.protocol.loglevel import LogLevel
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -89,6 +90,34 @@ class Context(ABC):
 
         The protocol lets a client that subscribed to a resource be told of its sub-resources; here a subscription is
         to one URI and no other, character by character.
+        """
+
+    @overload
+    async def step(
+        self, name: str, function: Callable[P, Coroutine[Any, Any, T]], /, *args: P.args, **kwargs: P.kwargs
+    ) -> T: ...
+
+    @overload
+    async def step(self, name: str, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T: ...
+
+    @abstractmethod
+    async def step(self, name: str, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        """Call ``function``, and have what it returns recorded: a later run of the task gets that, and calls nothing.
+
+        It is recorded as JSON, in the way its return annotation says, and read from there in the first run too.  A
+        plain function runs in a thread of its own.  An exception is not recorded.  A worker that dies between the end
+        of ``function`` and the record leaves a step that is called again: let it bear that.
+
+        A step is known by ``name``, how often that was used before, and its arguments, which have to be JSON: where
+        several are under way at the same time, give each a name of its own.  Raises ReplayDiverged for other arguments
+        than in an earlier run, ToolError for a result that is too long or no JSON, TypeError for such arguments.
+        """
+
+    @abstractmethod
+    async def sleep(self, seconds: float) -> None:
+        """Sleep, without a worker's slot.  A later run of the task sleeps only what is left by the store's clock.
+
+        ``seconds`` counts in the first run that comes here, and may be another number in later ones.
         """
 
     @abstractmethod
@@ -162,6 +191,22 @@ class SyncContext:
     def resource_updated(self, uri: str) -> None:
         """As ``Context.resource_updated``."""
         self._block_on(self._context.resource_updated(uri))
+
+    @overload
+    def step(
+        self, name: str, function: Callable[P, Coroutine[Any, Any, T]], /, *args: P.args, **kwargs: P.kwargs
+    ) -> T: ...
+
+    @overload
+    def step(self, name: str, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T: ...
+
+    def step(self, name: str, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        """As ``Context.step``: ``function`` runs in another thread than its caller."""
+        return self._block_on(self._context.step(name, function, *args, **kwargs))
+
+    def sleep(self, seconds: float) -> None:
+        """As ``Context.sleep``."""
+        self._block_on(self._context.sleep(seconds))
 
     def elicit(self, message: str, form: type[BaseModel] | Mapping[str, Any], *, as_task: bool = False) -> Elicited:
         """As ``Context.elicit``."""

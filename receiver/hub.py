@@ -38,19 +38,27 @@ class Watch:
 
     def __init__(self) -> None:
         self._news = asyncio.Event()
+        self._heard: set[str] = set()
 
-    def notify(self) -> None:
+    def notify(self, word: str = "") -> None:
         """Makes the waiter look again."""
+        self._heard.add(word)
         self._news.set()
 
     def clear(self) -> None:
         """Forgets the news of before the waiter's first look."""
+        self._heard.clear()
         self._news.clear()
 
-    async def wait(self) -> None:
-        """Returns when there may be something new since it last returned."""
+    async def wait(self) -> set[str]:
+        """Returns when there may be something new since it last returned.
+
+        What was said on the channel since then; with ``""`` if something may have been missed.
+        """
         await self._news.wait()
         self._news.clear()
+        heard, self._heard = self._heard, set()
+        return heard
 
 
 class _Channel:
@@ -60,9 +68,9 @@ class _Channel:
         self.acknowledged = asyncio.Event()
         self.last_status = "working"  # where every task begins
 
-    def notify(self) -> None:
+    def notify(self, word: str = "") -> None:
         for watch in self.watches:
-            watch.notify()
+            watch.notify(word)
 
 
 class Hub:
@@ -185,7 +193,7 @@ class Hub:
             return
         if name not in self._awaited:  # else it is the late one of a subscription that was given up meanwhile
             channel.acknowledged.set()
-        channel.notify()
+        channel.notify(message["data"].decode() if message["type"] == "message" else "")
 
     async def _reconcile(self, pubsub: PubSub) -> None:
         """The one writer: brings the connection's subscriptions to what is wanted, again after every change."""

@@ -32,6 +32,10 @@ class Operation(Protocol):
     def timeout_ms(self) -> int | None: ...
 
     @property
+    def replay(self) -> bool:
+        """Whether a run that only waits may leave memory, and be run again from the top."""
+
+    @property
     def context_parameter(self) -> str | None:
         """The name of the parameter that takes the Context, if there is one."""
 
@@ -60,6 +64,7 @@ class PlainOperation:
     __slots__ = ()
 
     noun: ClassVar[str]
+    replay: ClassVar[bool] = False
 
     def queue_for(self, *, as_task: bool) -> str:
         """The lane of plain calls."""

@@ -114,7 +114,9 @@ class Receiver:
         ``max_attempts``: how often it may be run when workers are lost; see ``Tool.attempts_for`` for the default.
         ``annotations``: the protocol's hints, by wire name or as ToolAnnotations.
         ``icons``: each an Icon, or a mapping with ``src``, ``mimeType``, ``sizes`` and ``theme``.
-        ``replay``: it may be run again from the top after a wait.
+        ``replay``: a task of it may be run again from the top after a wait, so that it need not stay in memory
+        meanwhile: its steps, answers and sleeps are what they were.  What it does beside a wait ends with that run, and
+        a timeout of its own around one begins anew; ``ctx.sleep`` beside it does not.
         ``lane``: the workers that take it; ``max_running``: how many of it run at the same time, everywhere.
         ``immediate``: what a host may tell its model while a task runs (T-15).
         ``input_schema``: a pydantic model whose fields are the arguments, to use in place of the annotations: for what

@@ -78,8 +78,14 @@ class Settings(BaseSettings):
     )
     max_body_bytes: Count = Field(4_194_304, description="The longest request body.")
     max_result_bytes: Count = Field(4_194_304, description="The longest result of a tool; a longer one fails its task.")
+    max_step_bytes: Count = Field(
+        1_048_576, description="The longest result of one `ctx.step`; a longer one fails its task."
+    )
     max_attempts: Count = Field(3, description="Attempts of a task whose tool says nothing else.")
     worker_concurrency: Count = Field(10, description="Runs at the same time in one worker process.")
+    park_after_seconds: Annotated[float, Field(ge=0)] = Field(
+        30, description="How long a run of a tool with `replay=True` waits in memory before it is parked."
+    )
     plain_reserved_slots: Annotated[int, Field(ge=0)] = Field(
         1, description="Slots of a worker that only plain calls may use."
     )

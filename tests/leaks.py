@@ -30,7 +30,8 @@ def expire_all(redis: Any, keys: Keys, *, with_flags: bool = True) -> None:
     """Lets the time of every task be over, and sweeps."""
     for entry in redis.zrange(keys.expiry(), 0, -1):
         _, task_id, _ = entry.decode().split("/", 2)
-        redis.delete(keys.task(task_id), keys.arq_job(task_id), keys.outbox(task_id), keys.inputs(task_id))
+        own = (keys.task, keys.arq_job, keys.outbox, keys.inputs, keys.steps)
+        redis.delete(*(name(task_id) for name in own))
         redis.zadd(keys.expiry(), {entry: 0})
     source = load("sweep", with_flags=with_flags).source
     while redis.eval(source, 2, keys.prefix, keys.job_prefix, "500", "86400000"):

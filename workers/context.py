@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import math
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import Any, TypeVar
@@ -30,6 +31,7 @@ from receiver.protocol.outcome import one_line
 from receiver.protocol.sampling import check_sampling, needed_capabilities
 from receiver.store.runs import Notice
 from receiver.store.streams import CLOSE
+from workers.memo import Memo
 from workers.progress import Progress
 from workers.questions import Inquiry, Questions
 from workers.reporter import Reporter
@@ -60,12 +62,14 @@ class RunContext(Context):
         reporter: Reporter,
         progress: Progress,
         questions: Questions,
+        memo: Memo,
         announce: Callable[[str], Awaitable[None]],
     ) -> None:
         self._active = active
         self._announce = announce
         self._questions = questions
         self._capabilities = orjson.loads(active.claim.text("capabilities") or "{}")
+        self._memo = memo
         self._links: dict[str, str] = {}  # what asks a user to open a link, by the id of that elicitation
         self._progress = progress
         self._principal = principal
@@ -127,6 +131,14 @@ class RunContext(Context):
             await self._announce(uri)
         except Refused as error:  # a full store keeps the run, but not its remarks
             log.warning("update_not_announced", uri=uri, error=str(error))
+
+    async def step(self, name: str, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        return await self._memo.step(name, function, args, kwargs)
+
+    async def sleep(self, seconds: float) -> None:
+        if not 0 <= seconds < math.inf:
+            raise ValueError("seconds is a number, zero or more")
+        await self._memo.sleep(seconds)
 
     async def elicit(
         self, message: str, form: type[BaseModel] | Mapping[str, Any], *, as_task: bool = False

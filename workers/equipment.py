@@ -19,6 +19,7 @@ from receiver.store.inputs import InputStore
 from receiver.store.keys import Keys
 from receiver.store.runs import QueueShare, RunStore
 from receiver.store.scripts import Argument
+from receiver.store.steps import StepStore
 from receiver.store.subscriptions import SubscriptionStore
 from receiver.store.tasks import TaskStore
 from receiver.store.workers import WorkerStore
@@ -38,6 +39,7 @@ class Equipment:
     runs: RunStore
     tasks: TaskStore
     inputs: InputStore
+    steps: StepStore
     subscriptions: SubscriptionStore
     beats: WorkerStore
     worker: str = field(default_factory=new_worker_id)
@@ -63,6 +65,7 @@ class Equipment:
             runs=RunStore(client, lease=settings.lease_ms),
             tasks=TaskStore(client, task_limit=settings.max_tasks_per_principal, queue_limit=settings.queue_limit),
             inputs=InputStore(client),
+            steps=StepStore(client),
             subscriptions=SubscriptionStore(client, limit=settings.max_subscriptions),
             beats=WorkerStore(blocking, keys, lease=settings.lease_ms, with_flags=with_flags),
         )

@@ -67,7 +67,7 @@ class Heartbeat(threading.Thread):
 
     def _beat(self) -> bool:
         acknowledged, running = self._roster.snapshot()
-        presence = {**self._presence, "running": len(running)}
+        presence = {**self._presence, "running": len(running), "waiting": self._roster.waiting}
         try:
             stops = self._store.beat(self._worker, acknowledged, presence, running)
         except Exception as error:

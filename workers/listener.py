@@ -7,7 +7,7 @@ from redis.asyncio import Redis
 from receiver.hub import Hub
 from receiver.store.keys import Keys
 from receiver.store.tasks import TaskStore
-from workers.roster import Roster
+from workers.roster import ActiveRun, Roster
 
 
 async def keep_hearing(redis: Redis, keys: Keys, worker: str, tasks: TaskStore, roster: Roster) -> None:
@@ -17,16 +17,16 @@ async def keep_hearing(redis: Redis, keys: Keys, worker: str, tasks: TaskStore, 
     try:
         async with hub.watch(worker) as watch:
             while True:
-                await watch.wait()
-                await _look(tasks, roster)
+                heard = await watch.wait()
+                runs = roster.runs() if "" in heard else [run for run in map(roster.find, heard) if run is not None]
+                await _look(tasks, runs)
     finally:
         await hub.stop()
 
 
-async def _look(tasks: TaskStore, roster: Roster) -> None:
-    running = {run.claim.task_id: run for run in roster.runs()}
-    statuses = await tasks.get_statuses(list(running)) if running else []
-    for run, status in zip(running.values(), statuses, strict=True):
+async def _look(tasks: TaskStore, runs: Sequence[ActiveRun]) -> None:
+    statuses = await tasks.get_statuses([run.claim.task_id for run in runs]) if runs else []
+    for run, status in zip(runs, statuses, strict=True):
         if status == "cancelled":
             run.stop("cancelled")
         else:

@@ -2,11 +2,10 @@
 
 import asyncio
 import hashlib
-from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 import orjson
 import structlog
@@ -18,7 +17,6 @@ from receiver.store.runs import Verdict
 from workers.pursuit import Pursuit
 from workers.roster import ActiveRun
 
-REREAD_SECONDS = 5.0  # an answer whose signal was lost is found by then
 WITHDRAW_SECONDS = 5.0  # what a tool that gives up waits for the store, if that is away; the end of its task is next
 
 log = structlog.get_logger(__name__)
@@ -44,20 +42,16 @@ class Questions:
         self._inputs = inputs
         self._active = active
         self._pursuit = Pursuit(inputs, active.claim)
-        self._counts: Counter[str] = Counter()
-        self._waiting: set[asyncio.Event] = set()
-        active.on_news = self._look
 
     def name(self, method: str) -> str:
         """The name of the next question with this method."""
-        self._counts[method] += 1
-        return f"{method}#{self._counts[method]}"
+        return self._active.name_call(method)
 
     async def ask(self, name: str, inquiry: Inquiry) -> Any:
         """The result of a request to the client.
 
-        Raises ToolError for an error of the client, or if an earlier run asked something else in this place, and
-        CancelledError when the run is stopped.  Who is cancelled otherwise gives up on the question.
+        Raises ToolError for an error of the client, ReplayDiverged if an earlier run asked something else in this
+        place, and CancelledError when the run is stopped.  Who is cancelled otherwise gives up on the question.
         """
         claim = self._active.claim
         asking = asyncio.ensure_future(self._inputs.ask(claim.task_id, claim.run, self._compose(name, inquiry)))
@@ -82,25 +76,22 @@ class Questions:
         try:
             answer = await asyncio.shield(asking)
         except AskedOtherwise:
-            raise ToolError(f"The tool asked something else in place of its question {name} before") from None
+            raise self._active.diverge(f"In an earlier run the tool asked something else for {name}") from None
         if isinstance(answer, bytes):
             return answer
         if answer is not Verdict.DONE:
-            await self._rest_for_ever()  # the task is not this run's any more: it is about to be stopped
+            await self._active.rest_for_ever()
         return await self._wait(name)
 
     async def _wait(self, name: str) -> bytes:
-        news, task_id = asyncio.Event(), self._active.claim.task_id
-        self._waiting.add(news)
-        try:
+        task_id = self._active.claim.task_id
+        with self._active.waits.wait(name) as news:
             while True:
                 news.clear()
                 standing = await self._inputs.look(task_id, name)
                 if standing.answer:
                     break
-                await self._rest(news, await self._pursuit.advance(name, standing))
-        finally:
-            self._waiting.discard(news)
+                await self._active.rest(news, await self._pursuit.advance(name, standing))
         if standing.client_task:
             log.info("client_task_ended", task_id=task_id, client_task_id=standing.client_task)  # T-101, T-102
         return standing.answer
@@ -114,28 +105,6 @@ class Questions:
             async with asyncio.timeout(WITHDRAW_SECONDS):
                 await asking  # else it might be asked behind its withdrawal
                 await self._inputs.withdraw(self._active.claim.task_id, self._active.claim.run, name)
-
-    async def _rest_for_ever(self) -> NoReturn:
-        news = asyncio.Event()
-        self._waiting.add(news)
-        try:
-            while True:
-                await self._rest(news)
-        finally:
-            self._waiting.discard(news)
-
-    async def _rest(self, news: asyncio.Event, seconds: float | None = None) -> None:
-        """Waits for news.  Nobody could cancel a plain function that asks: it hears here that its run is over."""
-        if not self._active.is_over:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(REREAD_SECONDS if seconds is None else min(seconds, REREAD_SECONDS)):
-                    await news.wait()
-        if self._active.is_over:
-            raise asyncio.CancelledError
-
-    def _look(self) -> None:
-        for news in self._waiting:
-            news.set()
 
 
 def _digest(content: Any) -> str:

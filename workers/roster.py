@@ -1,37 +1,87 @@
 """What one worker runs, shared by its event loop and its heartbeat thread, and how many slots that leaves."""
 
+import asyncio
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NoReturn
 
+from receiver.protocol.errors import ReplayDiverged
 from receiver.store.record import ClaimedRun
 from receiver.store.runs import Slots
+from workers.waits import Waits
 
-StopReason = Literal["cancelled", "expired", "superseded", "finished", "shutdown", "timeout"]
+StopReason = Literal["cancelled", "expired", "superseded", "finished", "shutdown", "timeout", "parked"]
 
 
 @dataclass(eq=False)
 class ActiveRun:
-    """A run on its way.  ``stop_reason`` is why it was told to stop, if it was; ``on_stop`` hears of it.
+    """A run on its way.  ``stop_reason`` is why it was told to stop, if it was; ``on_change`` hears of it.
 
-    ``on_news`` is called when an answer to one of its questions may be there, or it is over.
+    ``is_leaving``: its worker is, and keeps nothing that only waits; ``on_change`` hears of that, too.
+
+    ``diverged``: it did something else than an earlier run of its task, which is how it ends.
 
     ``is_over``: nothing that its function still does counts.  ``is_settled``: the store knows what became of it.
     """
 
     claim: ClaimedRun
     stop_reason: StopReason | None = None
-    on_stop: Callable[[], None] = field(default=lambda: None)
-    on_news: Callable[[], None] = field(default=lambda: None)
+    on_change: Callable[[], None] = field(default=lambda: None)
+    waits: Waits = field(default_factory=Waits)
+    diverged: ReplayDiverged | None = None
+    is_leaving: bool = False
     is_over: bool = False
     is_settled: bool = False
+    _calls: Counter[str] = field(default_factory=Counter)
 
     def stop(self, reason: StopReason) -> None:
         """Tells the run to stop; only the first reason counts."""
         if self.stop_reason is None:
             self.stop_reason = reason
-            self.on_stop()
+            self.on_change()
+
+    def leave(self) -> None:
+        """Its worker leaves: it may end, but not wait."""
+        self.is_leaving = True
+        self.on_change()
+
+    def name_call(self, kind: str) -> str:
+        """The name of its next call of this kind: a later run makes the same calls, and finds what was recorded.
+
+        Raises ReplayDiverged once it did something else: it gets no further.
+        """
+        if self.diverged is not None:
+            raise self.diverged
+        self._calls[kind] += 1
+        return f"{kind}#{self._calls[kind]}"
+
+    def diverge(self, text: str) -> ReplayDiverged:
+        """The error of a call that an earlier run made otherwise."""
+        self.diverged = self.diverged or ReplayDiverged(text)
+        return self.diverged
+
+    def on_news(self) -> None:
+        """What it waits for may be there, or it is over."""
+        self.waits.notify()
+
+    async def rest(self, news: asyncio.Event, seconds: float | None = None) -> None:
+        """Waits for news.  Nobody could cancel a plain function that waits: it hears here that its run is over."""
+        if not self.is_over:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await news.wait()
+        if self.is_over:
+            raise asyncio.CancelledError
+
+    async def rest_for_ever(self) -> NoReturn:
+        """For a run whose task is not its own any more: it is about to be stopped."""
+        with self.waits.wait("the end") as news:
+            while True:
+                await self.rest(news)
+                news.clear()
 
 
 class Roster:
@@ -52,6 +102,10 @@ class Roster:
         active = self._runs.get(task_id)
         if active is not None and active.claim.run == run:
             active.stop(reason)
+
+    def find(self, task_id: str) -> ActiveRun | None:
+        """The run of a task, if it is here."""
+        return self._runs.get(task_id)
 
     def runs(self) -> list[ActiveRun]:
         """All runs."""
@@ -77,9 +131,14 @@ class Roster:
             return self._acknowledged, {task_id: run.claim.run for task_id, run in self._runs.items()}
 
     @property
+    def waiting(self) -> int:
+        """How many of the runs only wait."""
+        return sum(run.waits.is_waiting for run in self.runs())
+
+    @property
     def slots(self) -> Slots:
-        """The free slots."""
-        runs = self.runs()
+        """The free slots.  A run that waits has none; when it goes on, there may be more of them than slots."""
+        runs = [run for run in self.runs() if not run.waits.is_waiting]
         free = self._capacity - len(runs)
         tasks = sum(run.claim.kind == "task" for run in runs)
         return Slots(max(0, free), max(0, min(free, self._open_capacity - tasks)))

@@ -14,17 +14,19 @@ from receiver.protocol.errors import InternalError, ReceiverError, Retry, ToolEr
 from receiver.protocol.outcome import Outcome
 from receiver.receiver import Receiver
 from receiver.settings import Settings
-from receiver.store.inputs import InputStore
 from receiver.store.record import SCHEMA, ClaimedRun
-from receiver.store.runs import RunStore, Verdict
-from receiver.store.subscriptions import SubscriptionStore
+from receiver.store.runs import Verdict
 from workers.context import RunContext
 from workers.ending import Ending, await_ending
+from workers.equipment import Equipment
+from workers.memo import Memo
 from workers.progress import Progress
 from workers.questions import Questions
 from workers.reporter import Reporter
+from workers.retries import pause_after
 from workers.roster import ActiveRun, StopReason
 from workers.threads import Threads
+from workers.vigil import Vigil
 
 STOP_SECONDS = 5.0  # how long a run that was told to stop may take for it
 UNKNOWN_TOOL_PAUSE = 5_000  # ms after which another worker, perhaps a newer one, is asked
@@ -33,22 +35,19 @@ log = structlog.get_logger(__name__)
 
 
 class Runner:
-    """Runs the operations of ``app``.  ``runs`` never loses patience: an outcome is kept until the store has it."""
+    """Runs the operations of ``app``.  The kit never loses patience: an outcome is kept until the store has it."""
 
     def __init__(
         self,
         app: Receiver,
-        runs: RunStore,
-        inputs: InputStore,
-        subscriptions: SubscriptionStore,
+        kit: Equipment,
         settings: Settings,
         threads: Threads,
         state: Any = None,
     ) -> None:
         self._app = app
-        self._announce = subscriptions.announce
-        self._inputs = inputs
-        self._runs = runs
+        self._kit = kit
+        self._runs = kit.runs
         self._settings = settings
         self._threads = threads
         self._strays: set[asyncio.Future[Ending]] = set()  # coroutines that took no notice of being cancelled
@@ -109,9 +108,9 @@ class Runner:
             work = self._start(active, operation, reporter, progress)
         except ReceiverError as error:  # the function took other arguments when it was called
             return operation.refuse(error, as_task=claim.kind == "task")  # X-18
-        reason = await _await_or_stop(active, work, _time_limit(claim))
+        reason = await Vigil(self._runs, active, operation, work, self._settings.park_after_seconds).keep()
         if reason is None:
-            return self._conclude(claim, operation, work.result())
+            return self._conclude(active, operation, work.result())
         goes_on = await self._stop(active, operation, work, reason)
         if reason == "timeout":
             seconds = int(claim.text("timeout")) / 1000
@@ -127,9 +126,12 @@ class Runner:
         arguments = operation.bind(_params_of(claim))
         if operation.context_parameter is not None:
             principal = Principal.from_json(orjson.loads(claim.fields["principal"]))
-            questions = Questions(self._inputs, active)
-            context = RunContext(active, principal, self.state, reporter, progress, questions, self._announce)
-            arguments[operation.context_parameter] = context
+            questions = Questions(self._kit.inputs, active)
+            memo = Memo(self._kit.steps, active, self._threads, self._settings.max_step_bytes)
+            announce = self._kit.subscriptions.announce
+            arguments[operation.context_parameter] = RunContext(
+                active, principal, self.state, reporter, progress, questions, memo, announce
+            )
         work = partial(operation.function, **arguments)
         if operation.is_async:
             return asyncio.create_task(await_ending(work), name=claim.task_id)
@@ -140,14 +142,14 @@ class Runner:
     ) -> bool:
         """Stops the work, which is cancelled or, in a thread, has ``ctx.cancelled``.  Returns whether it goes on.
 
-        Nobody waits for a thread except before its task is given to another worker.
+        Nobody waits for a thread except before its task is given to another worker, or where it only waits.
         """
         claim = active.claim
         active.is_over = True
         active.on_news()
         if operation.is_async:
             work.cancel()
-        if operation.is_async or (reason == "shutdown" and claim.max_attempts > 1):
+        if operation.is_async or reason == "parked" or (reason == "shutdown" and claim.max_attempts > 1):
             await asyncio.wait({work}, timeout=STOP_SECONDS)
         if work.done():
             return False
@@ -159,8 +161,11 @@ class Runner:
             self._threads.abandon(work)
         return True
 
-    def _conclude(self, claim: ClaimedRun, operation: Operation, ending: Ending) -> Outcome | Retry:
+    def _conclude(self, active: ActiveRun, operation: Operation, ending: Ending) -> Outcome | Retry:
+        claim = active.claim
         try:
+            if active.diverged is not None:
+                raise active.diverged
             result = operation.render(ending.unwrap(), _params_of(claim))
             return self._limit(operation, Outcome.of_result(result))
         except Retry as retry:
@@ -192,30 +197,9 @@ class Runner:
             attempts = "1 attempt" if claim.attempt == 1 else f"{claim.attempt} attempts"
             await self.finish(active, operation.fail(f"{_name(operation)} gave up after {attempts}"))
             return
-        log.info("task_retried", task_id=claim.task_id, attempt=claim.attempt, after=retry.after)
-        await self._runs.requeue(claim.task_id, claim.run, "retry", round(retry.after * 1000))
-
-
-async def _await_or_stop(
-    active: ActiveRun, work: "asyncio.Future[Ending]", limit: tuple[float, StopReason]
-) -> StopReason | None:
-    """Waits for the work; returns None when it is done, or why it has to be stopped."""
-    stopped = asyncio.get_running_loop().create_future()
-    active.on_stop = partial(stopped.set_result, None)
-    seconds, at_limit = limit
-    await asyncio.wait({work, stopped}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-    if work.done() and active.stop_reason in (None, "shutdown"):  # what was done need not be done again
-        return None
-    active.stop(at_limit)  # if it is neither done nor stopped, its time is over
-    return active.stop_reason
-
-
-def _time_limit(claim: ClaimedRun) -> tuple[float, StopReason]:
-    """Seconds that the run may take, and what it means when they are over: the ttl ends it at the latest."""
-    timeout = claim.text("timeout")
-    if timeout and int(timeout) < claim.remaining:
-        return int(timeout) / 1000, "timeout"
-    return max(0, claim.remaining) / 1000, "expired"
+        after = pause_after(claim.attempt) if retry.after is None else retry.after
+        log.info("task_retried", task_id=claim.task_id, attempt=claim.attempt, after=after)
+        await self._runs.requeue(claim.task_id, claim.run, "retry", round(after * 1000))
 
 
 def _name(operation: Operation) -> str:

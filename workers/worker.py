@@ -11,7 +11,6 @@ arq runs a job, by its own ``run_job``; when it is given one, and what becomes o
 import asyncio
 import itertools
 import sys
-import traceback
 from collections.abc import Collection, Coroutine, Iterable
 from contextlib import AsyncExitStack, suppress
 from functools import partial
@@ -23,7 +22,7 @@ from arq.connections import ArqRedis
 from arq.worker import Worker, func
 
 from receiver.protocol.errors import ReceiverError, StartupError
-from receiver.protocol.outcome import Outcome, one_line
+from receiver.protocol.outcome import Outcome
 from receiver.queue import FUNCTION, deserialize, serialize
 from receiver.receiver import Receiver
 from receiver.settings import Settings
@@ -35,9 +34,11 @@ from workers.equipment import Equipment
 from workers.handover import CURRENT, Handover
 from workers.heartbeat import Heartbeat
 from workers.janitor import keep_sweeping
+from workers.lifespan import enter_lifespan
 from workers.listener import keep_hearing
 from workers.queues import Queues
 from workers.recoverer import keep_recovering
+from workers.rereader import keep_rereading
 from workers.roster import ActiveRun, Roster
 from workers.runner import STOP_SECONDS, Runner
 from workers.threads import Threads
@@ -70,7 +71,7 @@ class ReceiverWorker(Worker):
         self.queues = Queues(app.tools.queues(lanes))
         reserved = settings.plain_reserved_slots if self.queues.have_plain else 0
         self.roster = Roster(settings.worker_concurrency, reserved)
-        self.runner = Runner(app, kit.runs, kit.inputs, kit.subscriptions, settings, Threads(self._retire))
+        self.runner = Runner(app, kit, settings, Threads(self._retire))
         self.doorbell = Doorbell(kit.redis, kit.keys, kit.worker, self.queues, self.roster, self._ring)
         self.actors = Actors()
         self._wake = asyncio.Event()
@@ -138,7 +139,7 @@ class ReceiverWorker(Worker):
         warning = await check_server(kit.redis, self.settings.require_redis_url())
         if warning:
             log.warning("redis_check", detail=warning)
-        self.runner.state = await self._enter_lifespan(stack)
+        self.runner.state = await enter_lifespan(self.app, stack)
         presence = kit.describe(self.app, self.queues, self.settings.worker_concurrency)
         heartbeat = Heartbeat(kit.beats, kit.worker, self.roster, presence, pace, self.settings.stall_seconds)
         heartbeat.start()
@@ -147,19 +148,10 @@ class ReceiverWorker(Worker):
         listener = partial(keep_hearing, kit.redis, kit.keys, kit.worker, kit.tasks, self.roster)
         self.actors.keep_going("doorbell", self.doorbell.keep_listening)
         self.actors.keep_going("listener", listener)
+        self.actors.keep_going("rereader", partial(keep_rereading, kit.inputs, self.roster))
         self.actors.keep_going("recoverer", partial(keep_recovering, kit.runs, pace))
         self.actors.keep_going("janitor", partial(keep_sweeping, kit.runs))
         log.info("worker_started", worker=kit.worker, queues=[queue.name for queue in self.queues])
-
-    async def _enter_lifespan(self, stack: AsyncExitStack) -> Any:
-        if self.app.lifespan is None:
-            return None
-        try:
-            return await stack.enter_async_context(self.app.lifespan(self.app))
-        except Exception as error:
-            place = traceback.extract_tb(error.__traceback__)[-1]
-            what = f"{type(error).__name__}: {one_line(str(error))} (in {place.filename}, line {place.lineno})"
-            raise StartupError(f"the lifespan of {self.app.name!r} failed: {what}") from error
 
     # Taking jobs
 
@@ -206,6 +198,7 @@ class ReceiverWorker(Worker):
 
     def _start(self, active: ActiveRun) -> None:
         claim = active.claim
+        active.waits.on_wait = self._wake.set  # it gives its slot back
         name = f"{self.equipment.keys.job_id(claim.task_id)}#{claim.run}"  # arq must not mix two runs of a task
         token = CURRENT.set(active)
         self.tasks[name] = asyncio.create_task(self._run(name, active))
@@ -263,8 +256,13 @@ class ReceiverWorker(Worker):
             self._wake.set()
 
     async def _drain(self) -> None:
-        """Lets runs finish for the grace period, then stops them; each gives its task back by itself."""
+        """Lets runs finish for the grace period, then stops them; each gives its task back by itself.
+
+        Runs that only wait give it back at once.
+        """
         self._stopping.set()
+        for active in self.roster.runs():
+            active.leave()
         if self.tasks:
             grace = self.settings.shutdown_grace_seconds
             log.info("worker_draining", running=len(self.tasks), seconds=grace)

@@ -21,6 +21,7 @@
         └── WorkerLost                        the worker of a plain call died
     InvalidAnswer                     what a client answered does not fit what it was asked; the question stays open
     ToolError                         what a tool says to its caller: a result with ``isError``; -32603 of any other
+    └── ReplayDiverged                        a run does something else than an earlier run of its task did
     Retry                             what a tool raises to be run again later
     SessionEnded                      HTTP 404: the client begins a new one
     StartupError                      one clear line for whoever starts the server; exit code 2
@@ -47,6 +48,7 @@ __all__ = [
     "ParseError",
     "ReceiverError",
     "Refused",
+    "ReplayDiverged",
     "ResourceNotFound",
     "Retry",
     "SessionEnded",
@@ -215,14 +217,25 @@ class ToolError(Exception):
     """
 
 
-class Retry(Exception):
-    """Raised by a tool to be run again ``after`` seconds; counts as one of its attempts."""
+class ReplayDiverged(ToolError):
+    """A run of a tool calls a step, or asks a question, with other arguments than an earlier run of its task did.
 
-    def __init__(self, after: float = 0.0) -> None:
-        if not 0 <= after < inf:  # NaN is not, either
+    What was recorded does not fit any more, so the task fails, whatever the tool makes of this exception.
+    """
+
+
+class Retry(Exception):
+    """Raised by a tool to be run again ``after`` seconds; counts as one of its attempts.
+
+    Without ``after`` the pause is the server's choice, a random one: up to 1 s after the first attempt, twice as much
+    after each further one, never more than 5 minutes.
+    """
+
+    def __init__(self, after: float | None = None) -> None:
+        if after is not None and not 0 <= after < inf:  # NaN is not, either
             raise ValueError("after is a number of seconds, zero or more")
         self.after = after
-        super().__init__(f"run again in {after:g} s")
+        super().__init__("run again" if after is None else f"run again in {after:g} s")
 
 
 class SessionEnded(Exception):

@@ -108,6 +108,11 @@ class InputStore:
             is_reachable=lives == 1,
         )
 
+    async def get_states(self, questions: Sequence[tuple[str, str]]) -> list[State]:
+        """The state of each question, named by its task and itself."""
+        flat = [item for question in questions for item in question]
+        return [cast(State, state.decode()) for state in await self._client.call("question_states", *flat)]
+
     async def poll(
         self, task_id: str, run: int, question: str, method: Literal["tasks/get", "tasks/result"], client_task: str
     ) -> int | None:

@@ -91,7 +91,7 @@ class Keys:
     def leases(self) -> str:
         return f"{self.prefix}leases"
 
-    @_key("zset", "permanent, empties itself", "tasks that wait for a time (retries), by that time")
+    @_key("zset", "permanent, empties itself", "tasks that wait for a time (retries, parked sleeps), by that time")
     def later(self) -> str:
         return f"{self.prefix}later"
 
@@ -130,6 +130,10 @@ class Keys:
     @_key("hash", "with its task", "what a task asked its requestor, and the answers")
     def inputs(self, task_id: str) -> str:
         return f"{self.prefix}task:{task_id}:inputs"
+
+    @_key("hash", "with its task", "what steps of a task returned, and until when its sleeps last: for its later runs")
+    def steps(self, task_id: str) -> str:
+        return f"{self.prefix}task:{task_id}:steps"
 
     @_key("list", "a minute, with its task at most", "messages of a task that no stream has taken yet")
     def outbox(self, task_id: str) -> str:

@@ -37,6 +37,7 @@ FIELDS = {
     "losses": "how many of its attempts were lost with their workers",
     "lost": "`1`: its last worker was lost, and no other has it yet",
     "handed_back": "`1`: its last worker gave it back; the next run is no new attempt",
+    "parked": "`1`: no worker has it, and what it waits for brings it back into its queue",
     "started_at": "when the newest run began",
     "finished_at": "when it became terminal",
     "progress": "how far the tool is, by its own count",

@@ -76,6 +76,14 @@ class RunStore:
         """Gives a run back to the queue, due in ``delay`` ms.  A retry counts as an attempt, a hand-back does not."""
         return Verdict(await self._client.call("requeue", task_id, run, new_nonce(), reason, delay))
 
+    async def park(self, task_id: str, run: int, waits: Sequence[str]) -> bool:
+        """Parks a run that only waits: for these questions and sleeps.
+
+        False, and nothing has happened, if one of them is over, or is answered by a task of the client's; or if the
+        task is not this run's any more, which its worker hears in other ways.
+        """
+        return int(await self._client.call("park", task_id, run, new_nonce(), *waits)) == 1
+
     async def report(
         self, task_id: str, run: int, fields: Mapping[str, Argument], notices: Sequence[Notice] = ()
     ) -> Verdict:

@@ -19,7 +19,7 @@ from tests.servers import find_valkey, start_server
 
 APP = "tests.apps.acceptance:app"
 TOKENS = {"alice-token": {"subject": "alice"}, "bob-token": {"subject": "bob"}}
-DURABLE = ("--appendonly", "yes", "--appendfsync", "everysec", "--maxmemory-policy", "noeviction")
+DURABLE = ("--appendonly", "yes", "--maxmemory-policy", "noeviction")
 PATIENCE_SECONDS = 40.0  # for whatever is meant to happen; even a slow machine needs a small part of it
 LOOK_SECONDS = 0.01
 LOG_SHOWN = 20_000  # characters of each log, where a test failed
@@ -71,11 +71,11 @@ class Deploy(Protocol):
 class Deployment:
     """``settings``, by name, are those of all its processes, and ``app`` is what they serve."""
 
-    def __init__(self, folder: Path, app: str = APP, **settings: object) -> None:
+    def __init__(self, folder: Path, app: str = APP, *, appendfsync: str = "everysec", **settings: object) -> None:
         self.folder = folder
         self._app = app
         self.settings = {"auth_tokens": TOKENS, "lease_seconds": 1, **settings}
-        self.store = start_server(find_valkey(), folder / "store", *DURABLE)
+        self.store = start_server(find_valkey(), folder / "store", *DURABLE, "--appendfsync", appendfsync)
         self.nodes: list[Node] = []
         self.workers: list[Worker] = []
         self._processes: list[Child] = []

@@ -91,6 +91,38 @@ async def stubborn(label: str, *, ctx: Context) -> Ran:
     return end(label, ctx)
 
 
+class Choice(BaseModel):
+    """A form."""
+
+    name: str
+
+
+async def reach(point: str, ctx: Context) -> None:
+    """Stops at a point until its gate is open."""
+    trace("reach", point, ctx)
+    await wait_at_gate(point, ctx)
+
+
+@app.tool(replay=True)
+async def compose(label: str, *, ctx: Context) -> list[str]:
+    """Three steps and a question; it can be stopped before, in and behind each of them."""
+
+    async def do(step: str) -> str:
+        trace("effect", f"{label}/{step}", ctx)
+        await reach(f"{label}.in_{step}", ctx)
+        return step
+
+    done = []
+    for step in ("one", "two", "three"):
+        await reach(f"{label}.before_{step}", ctx)
+        done.append(await ctx.step(step, do, step))
+        await reach(f"{label}.behind_{step}", ctx)
+        if step == "one":
+            answer = await ctx.elicit("Which template?", Choice)
+            done.append(str(answer.content))
+    return done
+
+
 @app.tool(task="required")
 async def only_as_task(label: str, *, ctx: Context) -> Ran:
     """Can't be called plainly."""

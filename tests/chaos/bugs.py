@@ -226,7 +226,7 @@ BUGS: dict[str, Bug] = {
     "retry_forgotten": Bug(
         "a retry that is due is not put back",
         ("I6",),
-        [Edit("_take", "if task[1] then make_ready(id, task[1], task[2]) end")],
+        [Edit("_take", "bring_back(id)")],
         faults=("script flush",),
         tools=("flaky", "quick"),
     ),

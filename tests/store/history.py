@@ -41,7 +41,7 @@ class History:
         self._questions: list[tuple[str, Question]] = []
         self._sessions: dict[str, Session] = {}
         often = [self._create] * 4 + [self._claim] * 6 + [self._beat] * 4 + [self._finish] * 3 + [self._requeue] * 2
-        talking = [self._ask] * 6 + [self._answer] * 5 + [self._hear] * 5
+        talking = [self._ask] * 6 + [self._answer] * 5 + [self._hear] * 5 + [self._park] * 4
         rarely = [
             self._cancel,
             self._cancel,
@@ -63,10 +63,22 @@ class History:
         await self._world.lose_lease(*await self._world.members(self._world.keys.leases()) or ["0-0"])
         for task_id in await self._world.members(self._world.keys.later()):
             await self._world.redis.zadd(self._world.keys.later(), {task_id: 1})
+        for task_id in self.ids:
+            if (await self._world.record(task_id)).get("parked"):
+                await self._answer_by_hand(task_id)
         while runs := await self._world.claim("last", free=SLOTS, queues=share(*QUEUES, cap=CAP)):
             for run in runs:
                 assert await finish(self._world, run) is Verdict.DONE
                 self.finished.append(run.task_id)
+
+    async def _answer_by_hand(self, task_id: str) -> None:
+        """The client is given all that a task asks, and answers."""
+        keys, redis = self._world.keys, self._world.redis
+        session = await self._session((await self._world.record(task_id))["owner"])
+        for number in await self._world.asked(task_id):
+            request = (await redis.hget(keys.inputs(task_id), f"elicitation/create#{number}:id")).decode()
+            await redis.hset(keys.ask(request), f"asked:{session.id}", "1")
+            await self._world.inputs.answer(request, session, ANSWER)
 
     def _worker(self) -> Worker:
         return self._random.choice(self._workers)
@@ -124,6 +136,17 @@ class History:
             delay = self._random.choice((0, 0, 60_000))
             await self._world.runs.requeue(task_id, run.run, reason, delay)  # type: ignore[arg-type]
             if not self._is_lost():
+                del worker.runs[task_id]
+
+    async def _park(self) -> None:
+        """With what it asked, or asleep, or with both; a question may be answered by now."""
+        worker = self._worker()
+        for task_id, run in list(worker.runs.items())[:1]:
+            waits = [f"elicitation/create#{number}" for number in await self._world.asked(task_id)]
+            if not waits or self._random.random() < 0.3:
+                waits.append("sleep#1")
+                await self._world.steps.sleep(task_id, run.run, "sleep#1", 60_000)
+            if await self._world.runs.park(task_id, run.run, waits) and not self._is_lost():
                 del worker.runs[task_id]
 
     async def _session(self, owner: str) -> Session:

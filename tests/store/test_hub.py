@@ -51,6 +51,25 @@ async def test_a_watch_hears_of_a_change(world: World, hub: Hub) -> None:
         await watch.wait()
 
 
+async def test_a_watch_hears_what_was_said(world: World, hub: Hub) -> None:
+    async with hub.watch("0-1") as watch, hub.watch("0-1") as other:
+        await settle(hub, watch, other)
+        for word in ("one", "other", "one"):
+            await world.redis.publish(CHANNEL, word)
+        await settle(hub)
+        assert await watch.wait() == {"one", "other"}
+        await world.redis.publish(CHANNEL, "last")
+        assert await watch.wait() == {"last"}
+        assert await other.wait() >= {"one", "other"}
+
+
+async def test_a_watch_that_may_have_missed_something_hears_so(world: World, hub: Hub) -> None:
+    async with hub.watch("0-1") as watch:
+        await settle(hub, watch)
+        await world.redis.client_kill_filter(_type="pubsub")
+        assert await watch.wait() == {""}
+
+
 async def test_it_is_subscribed_before_it_is_entered(world: World, hub: Hub) -> None:
     async with hub.watch("0-1"):
         assert await world.redis.publish(CHANNEL, "x") == 1

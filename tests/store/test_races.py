@@ -136,6 +136,11 @@ async def speak(scene: Scene) -> None:
     await scene.say()
 
 
+async def park(scene: Scene) -> None:
+    waits = [question.name for question in (scene.question, *scene.asked)]
+    await scene.world.runs.park(scene.run.task_id, scene.run.run, waits)
+
+
 Happening = Callable[[Scene], Awaitable[None]]
 
 HAPPENINGS: list[Happening] = [
@@ -154,6 +159,7 @@ HAPPENINGS: list[Happening] = [
     cancel_request,
     end_session,
     speak,
+    park,
 ]
 
 
@@ -191,6 +197,10 @@ async def check_record(scene: Scene, record: dict[str, str]) -> None:
     is_any_open = b"open" in inputs.values()
     if record["status"] not in TERMINAL:
         assert (record["status"] == "input_required") == is_any_open, "its status does not tell of its questions"
+    places = [task_id in await world.ready(), task_id in await world.members(world.keys.later())]
+    places += [task_id in await world.members(world.keys.leases()), "parked" in record]
+    assert sum(places) == (record["status"] not in TERMINAL), f"{record['status']}, and in {places}"
+    assert not places[-1] or is_any_open, "it is parked, and nothing would ever bring it back"
     indexed = [status for status in STATUSES if task_id in await world.members(world.keys.status(status))]
     assert indexed == [record["status"]]
     stored = await read_answer(world, task_id, scene.question.name)

@@ -34,7 +34,7 @@ def test_flags_stand_in_the_first_line_or_nowhere(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_only_what_adds_to_the_store_is_refused_when_it_is_full(name: str) -> None:
     flags = load(name).source.partition("\n")[0]
-    if name in {"create", "report", "ask", "subscribe", "announce"}:
+    if name in {"create", "report", "ask", "remember", "subscribe", "announce"}:
         assert "allow-oom" not in flags
     else:
         assert re.fullmatch(r"#!lua flags=(allow-oom|no-writes)", flags)

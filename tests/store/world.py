@@ -19,6 +19,7 @@ from receiver.store.record import ClaimedRun, Kind
 from receiver.store.runs import QueueShare, RunStore, Slots, Verdict
 from receiver.store.scripts import Argument
 from receiver.store.sessions import SessionStore
+from receiver.store.steps import StepStore
 from receiver.store.streams import StreamStore
 from receiver.store.subscriptions import SubscriptionStore
 from receiver.store.tasks import NewTask, TaskStore
@@ -65,6 +66,7 @@ class World:
         self.streams = StreamStore(client, lease=STREAM_LEASE, session_idle=SESSION_IDLE)
         self.subscriptions = SubscriptionStore(client, limit=SUBSCRIPTION_LIMIT)
         self.inputs = InputStore(client)
+        self.steps = StepStore(client)
         self.beats = WorkerStore(blocking, self.keys, lease=LEASE, with_flags=self.with_flags)
         self._claims: Counter[str] = Counter()
 
@@ -179,8 +181,9 @@ class World:
                 await self.redis.zadd(self.keys.active(owner), {found: 1}, xx=True)
 
     async def forget(self, task_id: str) -> None:
-        """Removes the record and the job by hand."""
-        await self.redis.delete(self.keys.task(task_id), self.keys.arq_job(task_id))
+        """Removes by hand what ends with the ttl."""
+        own = (self.keys.task, self.keys.arq_job, self.keys.inputs, self.keys.steps)
+        await self.redis.delete(*(name(task_id) for name in own))
 
     async def set_status(self, task_id: str, status: str) -> None:
         """Changes the status without any script."""
@@ -209,6 +212,12 @@ class World:
         """All fields of a task."""
         fields = await self.redis.hgetall(self.keys.task(task_id))
         return {name.decode(): value.decode() for name, value in fields.items()}
+
+    async def asked(self, task_id: str) -> list[int]:
+        """The numbers of the elicitations that a task has asked for, answered or not."""
+        fields = await self.redis.hkeys(self.keys.inputs(task_id))
+        names = [field.decode() for field in fields if field.endswith(b":state")]
+        return sorted(int(name.removesuffix(":state").partition("#")[2]) for name in names)
 
     async def ready(self, queue: str = "default") -> list[str]:
         """The task ids in a queue, first to be claimed first."""

@@ -1,5 +1,5 @@
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -46,6 +46,12 @@ class Recording(Context):
     async def resource_updated(self, uri: str) -> None:
         self.told.append(("resource_updated", uri))
 
+    async def step(self, name: str, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+
+    async def sleep(self, seconds: float) -> None:
+        self.told.append(("sleep", seconds))
+
     async def elicit(
         self, message: str, form: type[BaseModel] | Mapping[str, Any], *, as_task: bool = False
     ) -> Elicited:
@@ -77,6 +83,8 @@ async def test_a_plain_function_in_a_thread_does_what_an_async_one_does() -> Non
         sync.log("info", {"n": 1})
         sync.close_stream()
         sync.resource_updated("test://a")
+        assert sync.step("add", lambda one, other: one + other, 1, other=2) == 3
+        sync.sleep(7)
         assert sync.elicit("How many?", {"type": "object"}) == Elicited("accept", {"pages": 3})
         sync.elicit("How many?", {"type": "object"}, as_task=True)
         assert sync.elicit_url("Here?", "https://a.example/") == ElicitedLink("decline", elicitation_id="e1")
@@ -91,6 +99,7 @@ async def test_a_plain_function_in_a_thread_does_what_an_async_one_does() -> Non
         ("log", "info", {"n": 1}),
         ("close_stream",),
         ("resource_updated", "test://a"),
+        ("sleep", 7),
         ("elicit", "How many?", {"type": "object"}, False),
         ("elicit", "How many?", {"type": "object"}, True),
         ("elicit_url", "Here?", "https://a.example/", False),

@@ -48,6 +48,12 @@ class Watched(Context):
     async def close_stream(self) -> NoReturn:
         raise NotImplementedError
 
+    async def step(self, name: str, function: Any, /, *args: Any, **kwargs: Any) -> NoReturn:
+        raise NotImplementedError
+
+    async def sleep(self, seconds: float) -> NoReturn:
+        raise NotImplementedError
+
     async def elicit(self, message: str, form: Any, *, as_task: bool = False) -> NoReturn:
         raise NotImplementedError
 

@@ -9,7 +9,7 @@ from receiver.settings import Settings
 
 README = (Path(__file__).parents[2] / "README.md").read_text()
 ROWS = re.findall(r"^\| (`RECEIVER_\w+`(?: `RECEIVER_\w+`)*) \| ([^|]+) \| ([^|]+) \|$", README, re.MULTILINE)
-WORDS = {"–": None, "-": None, "off": False, "4 MiB": 4 * 1024 * 1024}  # noqa: RUF001 - the dash of the table
+WORDS = {"–": None, "-": None, "off": False, "1 MiB": 1024 * 1024, "4 MiB": 4 * 1024 * 1024}  # noqa: RUF001 - the dash of the table
 
 
 def read_default(name: str) -> object:

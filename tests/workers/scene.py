@@ -70,7 +70,7 @@ class Scene:
         self.app = Receiver("scene")
         self.threads = Threads(lambda: None)
         kit, chosen = stage.kit, stage.settings(**settings)
-        self.runner = Runner(self.app, kit.runs, kit.inputs, kit.subscriptions, chosen, self.threads, state="the state")
+        self.runner = Runner(self.app, kit, chosen, self.threads, state="the state")
 
     async def claim(self, tool: str, **options: Any) -> ActiveRun:
         """A run of a new task of the tool."""

@@ -16,12 +16,15 @@ from receiver.store.inputs import InputStore
 from receiver.store.keys import Keys
 from receiver.store.runs import Notice
 from receiver.store.scripts import Argument
+from receiver.store.steps import StepStore
 from tests.workers.claims import ID, new_run
 from tests.workers.stage import Logs
 from workers.context import RunContext
+from workers.memo import Memo
 from workers.progress import MOST_WAITING, Progress
 from workers.questions import Questions
 from workers.reporter import Reporter
+from workers.threads import Threads
 
 ADA = Principal("ada")
 OF_TASK = {RELATED_TASK: {"taskId": ID}}
@@ -48,10 +51,12 @@ class Desk:
         self.reporter = Reporter(self.written.write)
         claim = self.run.claim
         progress = Progress(claim, claim.task_id if claim.kind == "task" else None, self.reporter)
-        questions = Questions(InputStore(Client(connect("unix:///nowhere"), Keys())), self.run)
+        client = Client(connect("unix:///nowhere"), Keys())
+        questions = Questions(InputStore(client), self.run)
+        memo = Memo(StepStore(client), self.run, Threads(lambda: None), limit=1)
         self.announced: list[str] = []
         self.refusal: Refused | None = None
-        self.context = RunContext(self.run, ADA, {"pool": 1}, self.reporter, progress, questions, self._announce)
+        self.context = RunContext(self.run, ADA, {"pool": 1}, self.reporter, progress, questions, memo, self._announce)
 
     async def _announce(self, uri: str) -> None:
         if self.refusal is not None:

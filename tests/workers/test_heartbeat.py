@@ -85,7 +85,7 @@ async def test_the_store_s_reason_to_stop_reaches_the_run(stage: Stage, reason: 
     roster, task_id = await start(stage)
     (active,) = roster.runs()
     stopped = asyncio.Event()
-    active.on_stop = stopped.set
+    active.on_change = stopped.set
     async with beating(stage, roster):
         if reason == "cancelled":
             await stage.cancel(task_id)

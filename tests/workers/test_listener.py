@@ -1,5 +1,3 @@
-import asyncio
-
 from receiver.principal import ANONYMOUS
 from receiver.protocol.handshake import LATEST
 from receiver.session import Session, new_session_id
@@ -40,20 +38,21 @@ async def test_only_the_run_whose_task_was_cancelled_is_stopped(any_stage: Stage
 
 
 async def test_a_run_hears_that_it_was_answered(any_stage: Stage) -> None:
-    stage, app, roster, actors = any_stage, House().app, Roster(1, 0), Actors()
+    stage, app, roster, actors = any_stage, House().app, Roster(2, 0), Actors()
     session = Session(new_session_id(), ANONYMOUS.owner, LATEST, {})
     await stage.create(app, "greet", record={"session": session.id})
     (active,) = roster.add([run.claim for run in await stage.claim(app)], 1)
-    heard = asyncio.Event()
-    active.on_news = heard.set
     await start_hearing(stage, actors, roster)
     task_id = active.claim.task_id
     question = Question("elicitation/create#1", "digest", "ask-1", "elicitation/create", b"{}")
     await stage.kit.inputs.ask(task_id, active.claim.run, question)
     streams = StreamStore(Client(stage.redis, stage.keys, with_flags=stage.with_flags), lease=1000, session_idle=1000)
     await streams.follow(Stream("a stream", session, b"1"), task_id, "task", "", begins=True)  # which asks the client
-    assert not heard.is_set()
-    assert await stage.kit.inputs.answer("ask-1", session, b"{}")
-    await heard.wait()
+    (other,) = roster.add([new_claim()], 2)
+    with active.waits.wait(question.name) as heard, other.waits.wait(question.name) as unheard:
+        assert not heard.is_set()
+        assert await stage.kit.inputs.answer("ask-1", session, b"{}")
+        await heard.wait()
+        assert not unheard.is_set()
     await actors.stop()
     assert active.stop_reason is None

@@ -99,7 +99,7 @@ async def test_retries_are_those_of_a_tool_that_only_reads(scene: Scene) -> None
     @scene.app.resource("notes://all")
     async def notes(ctx: Context) -> str:
         if ctx.attempt < 3:
-            raise Retry
+            raise Retry(after=0)
         raise Retry(after=1)
 
     assert (await read(scene, "notes://all")).status == "working"

@@ -7,7 +7,6 @@ import orjson
 import pytest
 from pydantic import BaseModel
 
-import workers.questions
 from receiver import Context
 from receiver.principal import ANONYMOUS
 from receiver.protocol.client_task import ClientTask
@@ -111,12 +110,6 @@ def scene(any_stage: Stage) -> Scene:
 @pytest.fixture
 def requestor(scene: Scene) -> Requestor:
     return Requestor(scene, CAPABILITIES)
-
-
-@pytest.fixture(autouse=True)
-def _unpolled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A run that is not told of an answer does not find it."""
-    monkeypatch.setattr(workers.questions, "REREAD_SECONDS", 3600.0)
 
 
 async def test_a_task_is_pursued_to_its_result(scene: Scene, requestor: Requestor, logs: Logs) -> None:

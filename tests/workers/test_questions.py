@@ -7,8 +7,8 @@ import orjson
 import pytest
 from pydantic import BaseModel
 
-import workers.questions
 from receiver import Context
+from receiver.cancellation import cancel_all
 from receiver.principal import ANONYMOUS
 from receiver.protocol.elicitation import Elicited
 from receiver.protocol.handshake import LATEST, RELATED_TASK
@@ -17,7 +17,8 @@ from receiver.store.client import Client
 from receiver.store.streams import Stream, StreamStore
 from tests.workers.scene import Record, Scene
 from tests.workers.stage import Stage, until
-from workers.roster import ActiveRun
+from workers.rereader import keep_rereading
+from workers.roster import ActiveRun, Roster
 
 CAPABILITIES: dict[str, Any] = {"elicitation": {"form": {}, "url": {}}, "sampling": {}}
 SAMPLED = {"role": "assistant", "content": {"type": "text", "text": "Once"}, "model": "a model"}
@@ -70,12 +71,6 @@ def scene(any_stage: Stage) -> Scene:
 @pytest.fixture
 def requestor(scene: Scene) -> Requestor:
     return Requestor(scene)
-
-
-@pytest.fixture(autouse=True)
-def _unpolled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A run that is not told of its answer does not find it."""
-    monkeypatch.setattr(workers.questions, "REREAD_SECONDS", 3600.0)
 
 
 def _text(record: Record) -> Any:
@@ -193,7 +188,7 @@ async def test_a_later_run_that_asks_something_else_fails(scene: Scene, requesto
     (second,) = await scene.claim_again()
     record = await scene.execute(second)
     assert record.status == "failed"
-    assert record.text == "The tool asked something else in place of its question elicitation/create#1 before"
+    assert record.text == "In an earlier run the tool asked something else for elicitation/create#1"
 
 
 async def test_cancelling_ends_the_wait(scene: Scene, requestor: Requestor) -> None:
@@ -237,18 +232,16 @@ async def test_a_thread_whose_run_was_stopped_does_not_wait_for_ever(scene: Scen
     await ended.wait()
 
 
-async def test_an_answer_whose_signal_was_lost_is_found(
-    scene: Scene, requestor: Requestor, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(workers.questions, "REREAD_SECONDS", 0.01)
-
+async def test_an_answer_whose_signal_was_lost_is_found(scene: Scene, requestor: Requestor) -> None:
     @scene.app.tool
     async def draw(ctx: Context) -> str:
         return (await ctx.elicit("Which template?", Template)).action
 
-    active = await requestor.claim("draw")
+    active, roster = await requestor.claim("draw"), Roster(1, 0)
+    (active,) = roster.add([active.claim], 1)
     running = asyncio.create_task(scene.execute(active))
     (asked,) = await requestor.asked(active)
-    active.on_news = lambda: None
-    await requestor.answer(active, asked, result={"action": "decline"})
+    assert await scene.stage.kit.inputs.answer(asked["id"], requestor.session, b'{"result":{"action":"decline"}}')
+    rereading = asyncio.create_task(keep_rereading(scene.stage.kit.inputs, roster, 0.01))
     assert (await running).text == "decline"
+    await cancel_all([rereading])

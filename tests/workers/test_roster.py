@@ -68,7 +68,7 @@ def test_stop_reaches_the_run_that_it_names() -> None:
 def test_a_run_is_told_to_stop_once() -> None:
     heard = []
     run = new_run()
-    run.on_stop = lambda: heard.append(run.stop_reason)
+    run.on_change = lambda: heard.append(run.stop_reason)
     run.stop("expired")
     run.stop("shutdown")
     assert heard == ["expired"]

@@ -6,6 +6,7 @@ from typing import Any, NoReturn
 import pytest
 from pydantic import BaseModel
 
+import workers.runner
 from receiver import Context, ReceiverError, Retry, ToolError
 from receiver.protocol.errors import InvalidArguments
 from receiver.store.record import SCHEMA
@@ -246,17 +247,31 @@ async def test_a_retry_is_due_later_and_counts(scene: Scene) -> None:
 async def test_a_retry_may_be_due_at_once(scene: Scene) -> None:
     @scene.app.tool
     def fetch() -> str:
-        raise Retry
+        raise Retry(after=0)
 
     await scene.run("fetch")
     (second,) = await scene.claim_again()
     assert (second.claim.run, second.claim.attempt) == (2, 2)
 
 
+async def test_a_retry_that_does_not_say_when_is_due_after_a_random_pause(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers.runner, "pause_after", lambda attempt: 60.0 * attempt)
+
+    @scene.app.tool
+    async def fetch() -> str:
+        raise Retry
+
+    first = await scene.claim("fetch")
+    await scene.execute(first)
+    assert 60_000 <= await scene.pause_of(first) < 70_000
+
+
 async def test_retries_end_with_the_attempts(scene: Scene) -> None:
     @scene.app.tool(max_attempts=2)
     async def fetch() -> str:
-        raise Retry
+        raise Retry(after=0)
 
     await scene.run("fetch")
     (second,) = await scene.claim_again()

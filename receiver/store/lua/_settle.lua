@@ -26,7 +26,7 @@ local function settle(id, status, message, now)
     close_questions(id)
   end
   move_status(id, task[1], status, now)
-  redis.call('HDEL', key_task(id), 'lease_until', 'handed_back', 'lost')
+  redis.call('HDEL', key_task(id), 'lease_until', 'handed_back', 'lost', 'parked')
   drop_lease(id, task[4], task[3])
   leave_queue(id, task[3])
   redis.call('ZREM', key_later(), id)

@@ -1,11 +1,11 @@
 -- How claim takes tasks out of the queues.  now, worker, claim, mine, free, open and hand_over are its own.
+-- include: parked
 
--- Retries that are due go back to their old place.
+-- Retries, and parked tasks whose sleep is over, go back to their old place.
 local function forward_due()
   for _, id in ipairs(redis.call('ZRANGEBYSCORE', key_later(), '-inf', int(now), 'LIMIT', 0, 100)) do
     redis.call('ZREM', key_later(), id)
-    local task = redis.call('HMGET', key_task(id), 'queue', 'score')
-    if task[1] then make_ready(id, task[1], task[2]) end
+    bring_back(id)
   end
 end
 

@@ -7,6 +7,7 @@
 -- Returns 1 accepted (also for the same call sent again) | 0 too late | -1 never asked
 -- include: settle
 -- include: asked
+-- include: parked
 local HOUR_MS = 3600000 -- how long the answer to a request of ours is told from one to nothing
 local id, question, is_poll = find_asked(ARGV[1], ARGV[2], ARGV[3])
 if not id then
@@ -42,5 +43,6 @@ if ARGV[5] ~= '' then
   redis.call('HSET', inputs, question .. ':deadline', int(now + ARGV[5]))
 end
 redis.call('HDEL', inputs, question .. ':given')
+unpark(id) -- to poll that task
 redis.call('PUBLISH', key_signals(task[2] or ''), id)
 return 1

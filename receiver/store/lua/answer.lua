@@ -1,11 +1,13 @@
 #!lua flags=allow-oom
--- Answers a question, once.  When nothing else is open the task works again, and its worker is told.
+-- Answers a question, once.  When nothing else is open the task works again.  Its worker is told, or its run goes on
+-- that was parked.
 -- KEYS  1 prefix, 2 job prefix
 -- ARGV  1 id of the request, or of the tasks/result that asked for what the client's task gave, 2 owner, 3 session,
 --       4 the answer as JSON
 -- Returns 1 accepted (also for the same answer sent again) | 0 too late, or answered before | -1 never asked
 -- include: settle
 -- include: asked
+-- include: parked
 local id, question, is_poll = find_asked(ARGV[1], ARGV[2], ARGV[3])
 if not id then
   return -1
@@ -28,5 +30,6 @@ drop_poll(id, question)
 if not is_any_open(id) then
   move_status(id, 'input_required', 'working', now_ms()) -- T-40
 end
+unpark(id)
 redis.call('PUBLISH', key_signals(task[2] or ''), id)
 return 1

@@ -1,0 +1,91 @@
+"""The vigil over one run: until its work is done, or it has to be stopped, or it is parked.
+
+Its timeout counts while it runs, its ttl always.  A run of a tool with ``replay=True`` that has done nothing but wait
+for long enough is parked: it leaves memory, and what it waits for brings its task back, on any worker.
+"""
+
+import asyncio
+from math import inf
+from typing import Any
+
+from receiver.operation import Operation
+from receiver.store.runs import RunStore
+from workers.ending import Ending
+from workers.roster import ActiveRun, StopReason
+
+
+class Vigil:
+    """Kept over ``work``, the function of a run.  ``park_after``: seconds of waiting after which it may be parked."""
+
+    def __init__(
+        self,
+        runs: RunStore,
+        active: ActiveRun,
+        operation: Operation,
+        work: "asyncio.Future[Ending]",
+        park_after: float,
+    ) -> None:
+        self._runs = runs
+        self._active = active
+        self._work = work
+        self._park_after = park_after
+        self._parks = operation.replay and active.claim.kind == "task"
+        self._refused_at = -inf  # in seconds since the run began
+        self._changed = asyncio.Event()
+
+    async def keep(self) -> StopReason | None:
+        """Returns None when the work is done, or why it has to be stopped."""
+        active = self._active
+        active.on_change = self._changed.set
+        active.waits.on_turn = self._changed.set
+        while True:
+            self._changed.clear()
+            if active.waits.is_waiting and active.stop_reason is None:
+                await self._release()
+            await self._rest(min(self._time_left()[0], self._park_in()))
+            if self._work.done() and active.stop_reason in (None, "shutdown"):  # what was done need not be done again
+                return None
+            left, at_limit = self._time_left()
+            if left <= 0:
+                active.stop(at_limit)
+            if active.stop_reason is not None:
+                return active.stop_reason
+
+    async def _rest(self, seconds: float) -> None:
+        if self._active.stop_reason is not None:
+            return
+        changing: asyncio.Future[Any] = asyncio.ensure_future(self._changed.wait())
+        try:
+            await asyncio.wait({self._work, changing}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            changing.cancel()
+
+    def _time_left(self) -> tuple[float, StopReason]:
+        """Seconds until the run has to be stopped if it goes on as it is, and what it is stopped for then."""
+        claim, waits = self._active.claim, self._active.waits
+        until_expiry = claim.remaining / 1000 - waits.elapsed
+        timeout = claim.text("timeout")
+        if timeout and not waits.is_waiting and (left := int(timeout) / 1000 - waits.ran) < until_expiry:
+            return max(0.0, left), "timeout"
+        return max(0.0, until_expiry), "expired"
+
+    def _park_in(self) -> float:
+        """Seconds until parking is tried."""
+        waits = self._active.waits
+        if not self._parks or not waits.is_waiting:
+            return inf
+        since = max(waits.elapsed - waits.waiting, self._refused_at)
+        return max(0.0, since + self._park_after - waits.elapsed)
+
+    async def _release(self) -> None:
+        """Parks the run if it is time to; a worker that leaves hands back whatever only waits."""
+        active = self._active
+        if self._parks and (active.is_leaving or self._park_in() <= 0):
+            claim = active.claim
+            if await self._runs.park(claim.task_id, claim.run, active.waits.calls):
+                active.stop("parked")
+                return
+            self._refused_at = active.waits.elapsed
+            active.on_news()
+        if active.is_leaving and active.waits.is_waiting:
+            active.stop("shutdown")
