@@ -47,16 +47,23 @@ class Memo:
 
     async def sleep(self, seconds: float) -> None:
         """Sleeps until ``seconds`` after the first run came to this sleep."""
-        claim, call = self._active.claim, self._active.name_call("sleep")
-        left = await self._steps.sleep(claim.task_id, claim.run, call, round(seconds * 1000))
-        if isinstance(left, Verdict):
-            await self._active.rest_for_ever()
+        call = self._active.name_call("sleep")
+        end = await self._find_end(call, seconds)
         loop = asyncio.get_running_loop()
-        end = loop.time() + left / 1000
         with self._active.waits.wait(call) as news:
             while (rest := end - loop.time()) > 0:
                 await self._active.rest(news, rest)
-                news.clear()
+                if news.is_set():
+                    news.clear()
+                    end = await self._find_end(call, seconds)  # by the store's clock, which may have been set
+
+    async def _find_end(self, call: str, seconds: float) -> float:
+        """When a sleep ends, by the clock of the event loop."""
+        claim = self._active.claim
+        left = await self._steps.sleep(claim.task_id, claim.run, call, round(seconds * 1000))
+        if isinstance(left, Verdict):
+            await self._active.rest_for_ever()
+        return asyncio.get_running_loop().time() + left / 1000
 
     async def _recall(self, call: str, name: str, digest: str) -> Recorded | None:
         if self._active.claim.run == 1:

@@ -37,6 +37,8 @@ log = structlog.get_logger(__name__)
 class Runner:
     """Runs the operations of ``app``.  The kit never loses patience: an outcome is kept until the store has it."""
 
+    context: type[RunContext] = RunContext
+
     def __init__(
         self,
         app: Receiver,
@@ -125,17 +127,18 @@ class Runner:
         claim = active.claim
         arguments = operation.bind(_params_of(claim))
         if operation.context_parameter is not None:
-            principal = Principal.from_json(orjson.loads(claim.fields["principal"]))
-            questions = Questions(self._kit.inputs, active)
-            memo = Memo(self._kit.steps, active, self._threads, self._settings.max_step_bytes)
-            announce = self._kit.subscriptions.announce
-            arguments[operation.context_parameter] = RunContext(
-                active, principal, self.state, reporter, progress, questions, memo, announce
-            )
+            arguments[operation.context_parameter] = self._new_context(active, reporter, progress)
         work = partial(operation.function, **arguments)
         if operation.is_async:
             return asyncio.create_task(await_ending(work), name=claim.task_id)
         return self._threads.run(claim.task_id, work)
+
+    def _new_context(self, active: ActiveRun, reporter: Reporter, progress: Progress) -> RunContext:
+        principal = Principal.from_json(orjson.loads(active.claim.fields["principal"]))
+        questions = Questions(self._kit.inputs, active)
+        memo = Memo(self._kit.steps, active, self._threads, self._settings.max_step_bytes)
+        announce = self._kit.subscriptions.announce
+        return self.context(active, principal, self.state, reporter, progress, questions, memo, announce)
 
     async def _stop(
         self, active: ActiveRun, operation: Operation, work: "asyncio.Future[Ending]", reason: StopReason

@@ -262,6 +262,22 @@ async def test_a_later_run_sleeps_what_is_left(scene: Scene) -> None:
     assert (await scene.execute(last)).text == "awake"
 
 
+async def test_a_sleep_looks_at_the_clock_of_the_store_when_there_is_news(scene: Scene) -> None:
+    @scene.app.tool
+    async def nap(ctx: Context) -> str:
+        await ctx.sleep(3600)
+        return "awake"
+
+    active = await scene.claim("nap")
+    running = asyncio.create_task(scene.execute(active))
+    await until(lambda: active.waits.is_waiting)
+    active.on_news()  # of something else
+    key = scene.stage.keys.steps(active.claim.task_id)
+    await scene.stage.redis.hincrby(key, "sleep#1:due", -3_600_000)
+    active.on_news()
+    assert (await running).text == "awake"
+
+
 @pytest.mark.parametrize("seconds", [-1, float("nan"), float("inf")])
 async def test_what_is_no_time_to_sleep(scene: Scene, seconds: float) -> None:
     @scene.app.tool
