@@ -31,7 +31,7 @@ def prepare(app: str | None) -> tuple[Receiver, Settings]:
     name, settings = read_settings(app)
     configure_logs(settings.log_format)
     loaded = load_app(name)
-    asyncio.run(_check_store(settings.require_redis_url()))
+    asyncio.run(_check_store(settings))
     return loaded, settings
 
 
@@ -51,13 +51,14 @@ def check_exposure(app: Receiver, settings: Settings, listener: socket.socket) -
     structlog.get_logger(__name__).warning("anonymous", detail=f"who reaches {address} may see and cancel all tasks")
 
 
-async def _check_store(url: str) -> None:
+async def _check_store(settings: Settings) -> None:
+    url = settings.require_redis_url()
     try:
         redis = connect(url)
     except ValueError as error:
         raise StartupError(f"RECEIVER_REDIS_URL is not the URL of a Redis: {error}") from None
     try:
-        if warning := await check_server(redis, url):
+        if warning := await check_server(redis, url, settings.durability):
             structlog.get_logger(__name__).warning("redis_check", detail=warning)
     finally:
         await redis.aclose(close_connection_pool=True)

@@ -48,7 +48,7 @@ def _create_fallback(app: Receiver, settings: Settings, node: Node) -> FastAPI:
 
     fallback = FastAPI(title=app.title or app.name, version=app.version, lifespan=lifespan, openapi_url=None)
     fallback.state.redis = node.redis
-    fallback.include_router(health_routes(fallback))
+    fallback.include_router(health_routes(fallback, settings))
     if settings.auth_issuer is not None:
         fallback.include_router(
             metadata_routes(settings.auth_issuer, settings.auth_scopes, node.resource, node.origins)

@@ -5,6 +5,7 @@ from urllib.parse import urlsplit
 
 import structlog
 
+from receiver.cancellation import cancel_all
 from receiver.dispatch import Dispatcher
 from receiver.feed import Feeds
 from receiver.http.auth import Authenticator
@@ -22,6 +23,7 @@ from receiver.settings import Settings, parse_rate
 from receiver.store.admission import RateLimit
 from receiver.store.checks import check_server
 from receiver.store.client import Client, connect
+from receiver.store.condition import keep_inspecting
 from receiver.store.inputs import InputStore
 from receiver.store.keys import Keys
 from receiver.store.secret import load_secrets
@@ -46,6 +48,7 @@ class Node:
         self._authenticator = Authenticator(app, settings, self.resource)
         self.origins = _make_origins(settings, self._authenticator)
         self._hub: Hub | None = None
+        self._inspecting: asyncio.Task[None] | None = None
         self._opening = asyncio.Lock()
         self._dispatcher: Dispatcher[Services] | None = None
         self.redis = connect(self._url)
@@ -63,7 +66,7 @@ class Node:
             return self._dispatcher
         async with self._opening:
             if self._dispatcher is None:
-                warning = await check_server(self.redis, self._url)
+                warning = await check_server(self.redis, self._url, self._settings.durability)
                 if warning:
                     log.warning("redis_check", detail=warning)
                 self._dispatcher = await self._assemble()
@@ -76,6 +79,8 @@ class Node:
             await self._dispatcher.services.feeds.drain()
         if self._hub is not None:
             await self._hub.stop()
+        if self._inspecting is not None:
+            await cancel_all([self._inspecting])
         await self.redis.aclose(close_connection_pool=True)
         self._dispatcher = None
 
@@ -109,6 +114,7 @@ class Node:
         )
         self._authenticator.open()
         self._hub.start()
+        self._inspecting = asyncio.create_task(keep_inspecting(self.redis, settings.durability))
         return Dispatcher(services, HANDLERS)
 
 

@@ -37,6 +37,8 @@ Url = Annotated[str, _shape(r"(?i:https?)://[\w.:\[\]-]+(/[!$-;=@-\[\]-~]*)?", "
 Scope = Annotated[str, _shape(r"[!#-\[\]-~]+", "a scope: visible ASCII, no quotes, no backslashes")]  # RFC 6749, 3.3
 Token = Annotated[str, _shape(r"[!-+\--~]+", "a token: visible ASCII, no commas")]  # a header with one would hold two
 
+Durability = Literal["everysec", "always"]
+
 # Lists: a variable has commas between its parts, an argument is a tuple or such a string.
 Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
 Scopes = Annotated[tuple[Scope, ...], NoDecode, BeforeValidator(_split)]
@@ -59,6 +61,10 @@ class Settings(BaseSettings):
 
     app: str | None = Field(None, description="The application, as module:attribute.")
     redis_url: SecretStr | None = Field(None, description="Redis to use; `receiver dev` starts one of its own without.")
+    durability: Durability | None = Field(
+        None,
+        description="The least `appendfsync` that Redis must have: everysec or always; without, a warning at most.",
+    )
     namespace: str = Field("mcp", pattern=r"^[A-Za-z0-9_.-]{1,64}$", description="The first word of every key.")
     data_dir: Path = Field(
         Path(".receiver"), description="Where the embedded server of `receiver dev` keeps its files."

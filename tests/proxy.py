@@ -29,6 +29,7 @@ class Proxy:
         self._listener = socket.socket(socket.AF_UNIX)
         self._accepting: asyncio.Task[None] | None = None
         self._is_closing = False
+        self._mute: set[asyncio.StreamWriter] = set()
         self._writers: set[asyncio.StreamWriter] = set()
         self._connections: set[asyncio.Task[None]] = set()
 
@@ -57,6 +58,14 @@ class Proxy:
         """Closes all connections."""
         for writer in self._writers:
             writer.close()
+
+    def lead_to(self, target: str) -> None:
+        """New connections are passed on to there; those that are open stay."""
+        self._target = target
+
+    def mute(self) -> None:
+        """Lets nothing more through to those who are connected now, who are not told; others are served."""
+        self._mute = set(self._writers)
 
     def hold(self) -> None:
         """Lets no reply through until ``release``; requests still reach the server."""
@@ -131,6 +140,8 @@ class Proxy:
             if not self._flows.is_set():
                 self._holds.set()
             await self._flows.wait()
+            if writer in self._mute:
+                continue
             self.replies += 1
             writer.write(data)
             await writer.drain()

@@ -28,6 +28,11 @@ class Server:
         self._process = self._start()
         atexit.register(self.stop)  # for a session that ends without its fixtures
 
+    @property
+    def pid(self) -> int:
+        """The id of the process."""
+        return self._process.pid
+
     def stop(self) -> None:
         """Ends the server for good."""
         atexit.unregister(self.stop)
@@ -48,7 +53,12 @@ class Server:
         self._process.wait()
 
     def _start(self) -> "subprocess.Popen[bytes]":
-        process = subprocess.Popen(self._command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        process = subprocess.Popen(
+            self._command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            restore_signals=False,  # it ignores SIGXFSZ, as Python does: a file may not grow, as on a full disk
+        )
         deadline = time.monotonic() + START_SECONDS
         while not self._answers():
             if process.poll() is not None or time.monotonic() > deadline:

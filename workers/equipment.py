@@ -17,6 +17,7 @@ from receiver.settings import Settings
 from receiver.store.client import Client, connect
 from receiver.store.inputs import InputStore
 from receiver.store.keys import Keys
+from receiver.store.pool import connect_blocking
 from receiver.store.runs import QueueShare, RunStore
 from receiver.store.scripts import Argument
 from receiver.store.steps import StepStore
@@ -49,7 +50,7 @@ class Equipment:
         """The equipment for the Redis that the settings name; nothing is sent yet.  Raises StartupError."""
         url = settings.require_redis_url()
         try:
-            blocking = BlockingRedis.from_url(url, socket_timeout=settings.lease_seconds / 4, socket_connect_timeout=1)
+            blocking = connect_blocking(url, seconds=settings.lease_seconds / 4)
             return cls.of(connect(url), blocking, settings)
         except ValueError as error:
             raise StartupError(f"RECEIVER_REDIS_URL is not the URL of a Redis: {error}") from None

@@ -136,7 +136,7 @@ class ReceiverWorker(Worker):
 
     async def _open(self, stack: AsyncExitStack) -> None:
         kit, pace = self.equipment, self.settings.lease_seconds / 4
-        warning = await check_server(kit.redis, self.settings.require_redis_url())
+        warning = await check_server(kit.redis, self.settings.require_redis_url(), self.settings.durability)
         if warning:
             log.warning("redis_check", detail=warning)
         self.runner.state = await enter_lifespan(self.app, stack)

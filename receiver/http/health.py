@@ -1,16 +1,15 @@
 """``/livez`` and ``/readyz``."""
 
-import asyncio
 from typing import Any
 
 from fastapi import APIRouter, FastAPI
 from fastapi.responses import JSONResponse
-from redis.asyncio import Redis
 
-READY_SECONDS = 2.0
+from receiver.settings import Settings
+from receiver.store.condition import find_fault
 
 
-def health_routes(app: FastAPI) -> APIRouter:
+def health_routes(app: FastAPI, settings: Settings) -> APIRouter:
     """The routes; ``app.state.redis`` is the connection that readiness asks."""
     router = APIRouter()
 
@@ -18,20 +17,11 @@ def health_routes(app: FastAPI) -> APIRouter:
     async def livez() -> dict[str, str]:
         return {"status": "ok"}
 
-    @router.get("/readyz", summary="Whether this node can serve: 503 while the store does not answer")
+    @router.get("/readyz", summary="Whether this node can serve: 503 while the store can't take tasks")
     async def readyz() -> Any:
-        reason = await _find_fault(app.state.redis)
+        reason = await find_fault(app.state.redis, settings.durability)
         if reason is None:
             return {"status": "ok"}
         return JSONResponse({"status": "unavailable", "reason": reason}, status_code=503)
 
     return router
-
-
-async def _find_fault(redis: Redis) -> str | None:
-    try:
-        async with asyncio.timeout(READY_SECONDS):
-            await redis.ping()
-    except Exception as error:
-        return f"the store does not answer ({type(error).__name__})"
-    return None

@@ -5,7 +5,7 @@ import random
 import time
 from typing import Any
 
-from redis.asyncio import BlockingConnectionPool, Redis
+from redis.asyncio import Redis
 from redis.exceptions import (
     BusyLoadingError,
     ConnectionError,
@@ -19,6 +19,7 @@ from redis.exceptions import (
 from receiver.protocol.errors import Refused, Unavailable
 from receiver.store.admission import Admission, to_refusal
 from receiver.store.keys import Keys
+from receiver.store.pool import note_failure, open_pool
 from receiver.store.scripts import Argument, load
 
 # What passes by itself: sent again until the caller's patience ends.  Every script may be sent twice.
@@ -43,6 +44,7 @@ _PASSING_REPLIES = (
 FIRST_PAUSE = 0.02
 LONGEST_PAUSE = 0.5
 ATTEMPT_SECONDS = 5.0
+ATTEMPT_SHARE = 0.4  # of the caller's patience: a connection that is silent must leave time for another one
 _DOUBLINGS = 10  # more change nothing, and would overflow in a long outage
 
 
@@ -63,10 +65,7 @@ def connect(url: str, *, connections: int = 64) -> Redis:
     It has no timeout of its own: redis-py would send by ``asyncio.wait_for``, which before Python 3.12 may swallow a
     cancellation.  Who calls sets one by ``asyncio.timeout``.
     """
-    pool = BlockingConnectionPool.from_url(
-        url, max_connections=connections, timeout=ATTEMPT_SECONDS, socket_timeout=None, socket_connect_timeout=1.0
-    )
-    return Redis(connection_pool=pool)
+    return open_pool(url, connections=connections)
 
 
 class Client:
@@ -98,7 +97,7 @@ class Client:
         attempt = 0
         while True:
             try:
-                async with asyncio.timeout(_limit_attempt(deadline)):
+                async with asyncio.timeout(self._limit_attempt(deadline)):
                     head = () if admission is None else admission.to_arguments(is_repeated=attempt > 0)
                     return await self.evaluate(name, *head, *arguments, admitted=admission is not None)
             except OutOfMemoryError as error:
@@ -109,6 +108,7 @@ class Client:
                 pause = pause_before(attempt)
                 if not is_passing(error):
                     raise
+                note_failure(self.redis, error)
                 if deadline is not None and time.monotonic() + pause > deadline:
                     raise Unavailable from error
                 attempt += 1
@@ -123,7 +123,8 @@ class Client:
         except NoScriptError:
             return await self.redis.execute_command("EVAL", script.source, *tail)
 
-
-def _limit_attempt(deadline: float | None) -> float:
-    """Seconds after which a connection that does not answer is given up."""
-    return ATTEMPT_SECONDS if deadline is None else max(0.0, min(ATTEMPT_SECONDS, deadline - time.monotonic()))
+    def _limit_attempt(self, deadline: float | None) -> float:
+        """Seconds after which a connection that does not answer is given up."""
+        if self.patience is None or deadline is None:
+            return ATTEMPT_SECONDS
+        return max(0.0, min(ATTEMPT_SECONDS, ATTEMPT_SHARE * self.patience, deadline - time.monotonic()))

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from redis import Redis
-from redis.exceptions import NoScriptError
+from redis.exceptions import NoScriptError, ReadOnlyError
 
 from receiver.store.keys import Keys
 from receiver.store.scripts import Argument, load
@@ -44,3 +44,6 @@ class WorkerStore:
             return self._redis.execute_command("EVALSHA", script.sha, *tail)
         except NoScriptError:
             return self._redis.execute_command("EVAL", script.source, *tail)
+        except ReadOnlyError:
+            self._redis.connection_pool.disconnect()  # another server must be the master by now
+            raise

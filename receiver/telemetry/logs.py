@@ -1,10 +1,11 @@
 """Log lines: one event each, with its fields, from this project and from the libraries under it alike."""
 
 import logging
+import re
 import sys
 
 import structlog
-from structlog.typing import Processor
+from structlog.typing import EventDict, Processor, WrappedLogger
 
 # INFO lines of arq tell the arguments of each job, those of httpx2 each of its requests.
 QUIET = (
@@ -15,6 +16,8 @@ QUIET = (
     "httpx2",
     "uvicorn.access",
 )
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but tab and line feed
 
 
 def configure_logs(format: str = "auto") -> None:
@@ -47,5 +50,14 @@ def configure_logs(format: str = "auto") -> None:
 def _render(as_console: bool) -> list[Processor]:
     strip = structlog.stdlib.ProcessorFormatter.remove_processors_meta
     if as_console:
-        return [strip, structlog.dev.ConsoleRenderer()]
+        return [strip, _escape, structlog.dev.ConsoleRenderer()]
     return [strip, structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
+
+
+def _escape(logger: WrappedLogger, name: str, event: EventDict) -> EventDict:
+    """A terminal would obey what a client wrote (F26)."""
+    return {field: _show(value) if isinstance(value, str) else value for field, value in event.items()}
+
+
+def _show(text: str) -> str:
+    return _CONTROL.sub(lambda found: ascii(found.group())[1:-1], text)

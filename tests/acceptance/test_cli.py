@@ -19,7 +19,7 @@ NOBODY = "redis://127.0.0.1:1"  # where no Redis listens
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Server]:
-    store = start_server(find_valkey(), tmp_path / "store")
+    store = start_server(find_valkey(), tmp_path / "store", "--appendonly", "yes")
     yield store
     store.stop()
 
@@ -67,6 +67,12 @@ def test_a_redis_that_evicts(command: str, tmp_path: Path) -> None:
         assert "set its maxmemory-policy to noeviction, not allkeys-lru" in line
     finally:
         store.stop()
+
+
+@pytest.mark.parametrize("command", ["serve", "work"])
+def test_a_redis_that_keeps_less_than_demanded(command: str, store: Server) -> None:
+    line = refusal(command, DEMO, env={"RECEIVER_REDIS_URL": store.url, "RECEIVER_DURABILITY": "always"})
+    assert line == "RECEIVER_DURABILITY=always needs a Redis with appendfsync always, not everysec"
 
 
 def test_serving_until_a_signal(store: Server) -> None:

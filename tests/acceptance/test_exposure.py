@@ -25,7 +25,7 @@ BEGIN = frame("initialize", INITIALIZE)
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    store = start_server(find_valkey(), tmp_path_factory.mktemp("store"))
+    store = start_server(find_valkey(), tmp_path_factory.mktemp("store"), "--appendonly", "yes")
     yield store
     store.stop()
 

@@ -1,5 +1,7 @@
 """Two tenants on one deployment: neither can tell the other's tasks from nothing."""
 
+import asyncio
+
 import httpx2
 import pytest
 
@@ -22,6 +24,17 @@ async def make_task(owner: Requestor, status: str) -> str:
     if status == "cancelled":
         await owner.result("tasks/cancel", {"taskId": task_id})
     return task_id
+
+
+async def test_all_may_use_the_same_id(alice: Requestor, bob: Requestor) -> None:
+    """F11: the ids of all these requests are 1."""
+    texts = [f"{name} {number}" for number in range(50) for name in ("alice", "bob")]
+    askers = [alice if text.startswith("alice") else bob for text in texts]
+    params = [{"name": "echo", "arguments": {"text": text}} for text in texts]
+    answers = await asyncio.gather(
+        *(asker.result("tools/call", given) for asker, given in zip(askers, params, strict=True))
+    )
+    assert [answer["content"][0]["text"] for answer in answers] == texts
 
 
 @pytest.mark.parametrize("status", STATUSES)

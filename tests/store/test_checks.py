@@ -1,6 +1,8 @@
 """What is asked of a Redis at start, and the one line that says what is wrong with it."""
 
+from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,9 +15,43 @@ from tests.store.world import World
 URL = "redis://:secret@example.test:6379/0"
 
 
+@pytest.fixture
+async def durable(world: World) -> AsyncIterator[None]:
+    """The server has an append-only file, for the time of a test."""
+    await world.redis.config_set("appendonly", "yes")
+    yield
+    await world.redis.config_set("appendonly", "no")
+    await world.redis.config_set("appendfsync", "everysec")
+
+
 @on_real_servers
-async def test_a_good_server_needs_no_word(world: World) -> None:
-    assert await check_server(world.redis, URL) is None
+@pytest.mark.usefixtures("durable")
+@pytest.mark.parametrize(
+    ("durability", "fsync"), [(None, "no"), ("everysec", "everysec"), ("everysec", "always"), ("always", "always")]
+)
+async def test_a_good_server_needs_no_word(world: World, durability: Any, fsync: str) -> None:
+    await world.redis.config_set("appendfsync", fsync)
+    assert await check_server(world.redis, URL, durability) is None
+
+
+@on_real_servers
+@pytest.mark.usefixtures("durable")
+@pytest.mark.parametrize(("durability", "fsync"), [("everysec", "no"), ("always", "no"), ("always", "everysec")])
+async def test_a_server_that_keeps_less_than_demanded_is_refused(world: World, durability: Any, fsync: str) -> None:
+    await world.redis.config_set("appendfsync", fsync)
+    with pytest.raises(StartupError) as refused:
+        await check_server(world.redis, URL, durability)
+    assert str(refused.value) == (
+        f"RECEIVER_DURABILITY={durability} needs a Redis with appendfsync {durability}, not {fsync}"
+    )
+
+
+@on_real_servers
+async def test_a_server_without_an_append_only_file(world: World) -> None:
+    """It is refused where it matters, and else there is a warning."""
+    assert "has no append-only file" in str(await check_server(world.redis, URL))
+    with pytest.raises(StartupError, match=r"^RECEIVER_DURABILITY=everysec needs a Redis with appendonly yes$"):
+        await check_server(world.redis, URL, "everysec")
 
 
 @on_real_servers
@@ -30,6 +66,7 @@ async def test_a_server_that_evicts_is_refused(world: World, policy: str) -> Non
 
 
 @on_real_servers
+@pytest.mark.usefixtures("durable")
 async def test_a_server_without_config_tells_its_policy_in_info(world: World) -> None:
     """As managed services do, which refuse CONFIG."""
     await world.redis.execute_command("ACL", "SETUSER", "guest", "on", "nopass", "~*", "+@all", "-config")
@@ -37,6 +74,8 @@ async def test_a_server_without_config_tells_its_policy_in_info(world: World) ->
     guest = connect(f"{world.backend.server.url}?username=guest&password=x")
     try:
         assert await check_server(guest, URL) is None
+        doubt = "this Redis does not tell its appendfsync: make sure that it is always"
+        assert await check_server(guest, URL, "always") == doubt
     finally:
         await guest.aclose(close_connection_pool=True)
         await world.redis.execute_command("ACL", "DELUSER", "guest")
@@ -71,6 +110,7 @@ async def test_a_server_that_is_not_there_is_one_line(tmp_path: Path) -> None:
         ("unix:///run/redis.sock", "unix:///run/redis.sock"),
         ("unix:///run/redis.sock?password=secret", "unix:///run/redis.sock?***"),
         ("redis://host/0?username=me&password=secret", "redis://host/0?***"),
+        ("redis+sentinel://:secret@one,two:1/tasks?sentinel_password=own", "redis+sentinel://***@one,two:1/tasks?***"),
     ],
 )
 def test_no_password_is_shown(url: str, shown: str) -> None:

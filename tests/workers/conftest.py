@@ -12,7 +12,7 @@ from tests.workers.stage import Logs, Stage
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    server = start_server(find_valkey(), tmp_path_factory.mktemp("valkey"))
+    server = start_server(find_valkey(), tmp_path_factory.mktemp("valkey"), "--appendonly", "yes")
     yield server
     server.stop()
 

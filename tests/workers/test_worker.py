@@ -1,10 +1,12 @@
 """A worker in this process, on a real server."""
 
 import asyncio
+import pickle
 import signal
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -252,6 +254,28 @@ async def test_a_damaged_job_ends_its_task_and_nothing_else(stage: Stage, app: R
         outcome = await stage.outcome(task_id)
         assert (outcome.status, outcome.kind, outcome.payload["code"]) == ("failed", "error", INTERNAL_ERROR)
         assert (await stage.call(app, "greet")).text == "Hello, you"
+
+
+class Bomb:
+    """Whoever unpickles this makes a file."""
+
+    def __init__(self, canary: Path) -> None:
+        self._canary = canary
+
+    def __reduce__(self) -> tuple[Callable[..., object], tuple[str, str]]:
+        return open, (str(self._canary), "w")
+
+
+async def test_nothing_from_the_store_is_unpickled(stage: Stage, app: Receiver, tmp_path: Path) -> None:  # F27
+    canary = tmp_path / "canary"
+    pickle.loads(pickle.dumps(Bomb(canary))).close()  # noqa: S301 - it goes off
+    canary.unlink()
+    task_id = await stage.create(app, "greet")
+    await stage.redis.set(stage.keys.arq_job(task_id), pickle.dumps(Bomb(canary)), keepttl=True)
+    await stage.redis.hset(stage.keys.task(task_id), "params", pickle.dumps(Bomb(canary)))
+    async with stage.working(app):
+        assert (await stage.outcome(task_id)).status == "failed"
+    assert not canary.exists()
 
 
 @pytest.mark.parametrize("field", ["params", "principal", "schema", "timeout"])
