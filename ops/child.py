@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from ops.tether import tether
+from receiver.tether import tether
 
 
 class Child:

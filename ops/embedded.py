@@ -22,8 +22,8 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from ops.binary import find_binary
-from ops.tether import tether
 from receiver.protocol.errors import StartupError
+from receiver.tether import tether
 
 LONGEST_SOCKET_PATH = 100  # bytes; systems allow 103 to 107
 LOOK_SECONDS = 0.02

@@ -1,6 +1,7 @@
 """A server that makes long-running MCP tools durable."""
 
 from receiver.context import Context
+from receiver.isolation import Isolation
 from receiver.principal import Principal
 from receiver.protocol.errors import (
     ReceiverError,
@@ -16,6 +17,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Context",
+    "Isolation",
     "Principal",
     "Receiver",
     "ReceiverError",

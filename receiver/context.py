@@ -44,7 +44,7 @@ class Context(ABC):
     @property
     @abstractmethod
     def state(self) -> Any:
-        """What the receiver's ``lifespan`` yielded in this worker process."""
+        """What the receiver's ``lifespan`` yielded in this worker process, or in that of an isolated run."""
 
     @property
     @abstractmethod

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
+from receiver.isolation import Isolation
 from receiver.protocol.errors import InternalError, ReceiverError
 from receiver.protocol.outcome import Outcome
 
@@ -36,6 +37,10 @@ class Operation(Protocol):
         """Whether a run that only waits may leave memory, and be run again from the top."""
 
     @property
+    def isolation(self) -> Isolation | None:
+        """How a process of its own is bounded that each run has; None for runs in the worker itself."""
+
+    @property
     def context_parameter(self) -> str | None:
         """The name of the parameter that takes the Context, if there is one."""
 
@@ -65,6 +70,7 @@ class PlainOperation:
 
     noun: ClassVar[str]
     replay: ClassVar[bool] = False
+    isolation: ClassVar[Isolation | None] = None
 
     def queue_for(self, *, as_task: bool) -> str:
         """The lane of plain calls."""

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from receiver.completion import Completion, Completions
 from receiver.context import Context
+from receiver.isolation import Isolation
 from receiver.operation import Operation
 from receiver.principal import Authenticate
 from receiver.prompts.prompt import Prompt
@@ -97,6 +98,7 @@ class Receiver:
         annotations: Mapping[str, Any] | ToolAnnotations | None = None,
         icons: Icons | None = None,
         replay: bool = False,
+        isolate: bool | Isolation = False,
         lane: str = DEFAULT_LANE,
         max_running: int | None = None,
         immediate: str | None = None,
@@ -117,6 +119,9 @@ class Receiver:
         ``replay``: a task of it may be run again from the top after a wait, so that it need not stay in memory
         meanwhile: its steps, answers and sleeps are what they were.  What it does beside a wait ends with that run, and
         a timeout of its own around one begins anew; ``ctx.sleep`` beside it does not.
+        ``isolate``: each run has a process of its own, so that a crash or too much memory hurts no other, and a cancel
+        or a timeout ends it whatever it does; ``Isolation(memory="512MiB")`` bounds that.  It is started for the run,
+        imports the app and enters its lifespan, which counts as running time.  One that dies is an attempt.
         ``lane``: the workers that take it; ``max_running``: how many of it run at the same time, everywhere.
         ``immediate``: what a host may tell its model while a task runs (T-15).
         ``input_schema``: a pydantic model whose fields are the arguments, to use in place of the annotations: for what

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from ops.tether import tether
+from receiver.tether import tether
 from tests.servers import find_valkey
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -8,13 +8,19 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
+from receiver.protocol.outcome import Outcome
+
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """A function returned ``value``, or raised ``error`` if that is not None."""
+    """A function returned ``value``, or raised ``error`` if that is not None.
+
+    ``outcome`` is what was made of it where it ran, if that was in another process.
+    """
 
     value: Any = None
     error: BaseException | None = None
+    outcome: Outcome | None = None
 
     def unwrap(self) -> Any:
         """The value; raises the error if there is one."""

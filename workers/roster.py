@@ -15,6 +15,8 @@ from workers.waits import Waits
 
 StopReason = Literal["cancelled", "expired", "superseded", "finished", "shutdown", "timeout", "parked"]
 
+OVERDUE_SECONDS = 10.0
+
 
 @dataclass(eq=False)
 class ActiveRun:
@@ -23,6 +25,10 @@ class ActiveRun:
     ``is_leaving``: its worker is, and keeps nothing that only waits; ``on_change`` hears of that, too.
 
     ``diverged``: it did something else than an earlier run of its task, which is how it ends.
+
+    ``replays``: its author said that it may be run again from the top after a wait.
+
+    ``has_begun``: its function was called, or may have been.  ``is_watched``: a vigil is kept over it.
 
     ``is_over``: nothing that its function still does counts.  ``is_settled``: the store knows what became of it.
     """
@@ -33,6 +39,9 @@ class ActiveRun:
     waits: Waits = field(default_factory=Waits)
     diverged: ReplayDiverged | None = None
     is_leaving: bool = False
+    replays: bool = False
+    has_begun: bool = False
+    is_watched: bool = False
     is_over: bool = False
     is_settled: bool = False
     _calls: Counter[str] = field(default_factory=Counter)
@@ -47,6 +56,23 @@ class ActiveRun:
         """Its worker leaves: it may end, but not wait."""
         self.is_leaving = True
         self.on_change()
+
+    @property
+    def may_run_again(self) -> bool:
+        """Whether its function may be called again if it is stopped now, through no fault of its own."""
+        return self.claim.max_attempts > 1 or not self.has_begun or (self.replays and self.waits.is_waiting)
+
+    @property
+    def time_left(self) -> float | None:
+        """Seconds that it may still run; None if there is no limit, or while it only waits.  For any thread."""
+        timeout = self.claim.text("timeout")
+        return int(timeout) / 1000 - self.waits.ran if timeout and not self.waits.is_waiting else None
+
+    @property
+    def is_overdue(self) -> bool:
+        """Whether its vigil has long failed to end it.  For any thread."""
+        left = self.time_left if self.is_watched else None
+        return left is not None and left < -OVERDUE_SECONDS
 
     def name_call(self, kind: str) -> str:
         """The name of its next call of this kind: a later run makes the same calls, and finds what was recorded.
@@ -124,6 +150,11 @@ class Roster:
         with self._lock:
             if self._runs.get(run.claim.task_id) is run:
                 del self._runs[run.claim.task_id]
+
+    def overdue(self) -> set[str]:
+        """The tasks whose run should have ended long ago, and has not: the event loop stands still, or worse."""
+        with self._lock:
+            return {task_id for task_id, run in self._runs.items() if run.is_overdue}
 
     def snapshot(self) -> tuple[int, dict[str, int]]:
         """The last acknowledged claim, and the number of each run by task id."""

@@ -9,16 +9,18 @@ import structlog
 
 from receiver.operation import Operation
 from receiver.principal import Principal
-from receiver.protocol.capability import client_supports
-from receiver.protocol.errors import InternalError, ReceiverError, Retry, ToolError, UrlElicitationRequired
+from receiver.protocol.errors import InternalError, ReceiverError, Retry
 from receiver.protocol.outcome import Outcome
 from receiver.receiver import Receiver
 from receiver.settings import Settings
-from receiver.store.record import SCHEMA, ClaimedRun
+from receiver.store.record import SCHEMA
 from receiver.store.runs import Verdict
+from workers.attendant import Attendant
+from workers.conclusion import conclude, name_of, params_of
 from workers.context import RunContext
-from workers.ending import Ending, await_ending
+from workers.ending import Ending
 from workers.equipment import Equipment
+from workers.isolation import ProcessEnded, Processes
 from workers.memo import Memo
 from workers.progress import Progress
 from workers.questions import Questions
@@ -27,8 +29,10 @@ from workers.retries import pause_after
 from workers.roster import ActiveRun, StopReason
 from workers.threads import Threads
 from workers.vigil import Vigil
+from workers.work import CoroutineWork, Strays, ThreadWork, Work
 
 STOP_SECONDS = 5.0  # how long a run that was told to stop may take for it
+SLACK_BYTES = 1_048_576  # what a message of a process may hold beside a result, which has twice its bytes as text
 UNKNOWN_TOOL_PAUSE = 5_000  # ms after which another worker, perhaps a newer one, is asked
 
 log = structlog.get_logger(__name__)
@@ -52,7 +56,9 @@ class Runner:
         self._runs = kit.runs
         self._settings = settings
         self._threads = threads
-        self._strays: set[asyncio.Future[Ending]] = set()  # coroutines that took no notice of being cancelled
+        longest = max(settings.max_result_bytes, settings.max_step_bytes)
+        self._strays = Strays()
+        self.processes = Processes(settings.app, 2 * longest + SLACK_BYTES, settings.log_format)
         self.state = state
 
     async def execute(self, active: ActiveRun) -> None:
@@ -110,120 +116,85 @@ class Runner:
             work = self._start(active, operation, reporter, progress)
         except ReceiverError as error:  # the function took other arguments when it was called
             return operation.refuse(error, as_task=claim.kind == "task")  # X-18
-        reason = await Vigil(self._runs, active, operation, work, self._settings.park_after_seconds).keep()
+        reason = await Vigil(self._runs, active, operation, work.ending, self._settings.park_after_seconds).keep()
         if reason is None:
-            return self._conclude(active, operation, work.result())
-        goes_on = await self._stop(active, operation, work, reason)
+            return await self._conclude(active, operation, work.ending.result())
+        if reason == "shutdown" and not active.may_run_again:
+            return await self._interrupt(active, operation, work)
+        await self._stop(active, operation, work, reason)
         if reason == "timeout":
             seconds = int(claim.text("timeout")) / 1000
-            return operation.fail(f"{_name(operation)} was stopped: it took longer than {seconds:g} s")
-        if reason == "shutdown" and goes_on and claim.max_attempts == 1:  # not twice, not even for a moment
-            return operation.fail(f"{_name(operation)} was interrupted by a shutdown")
+            return operation.fail(f"{name_of(operation)} was stopped: it took longer than {seconds:g} s")
         return reason
 
-    def _start(
-        self, active: ActiveRun, operation: Operation, reporter: Reporter, progress: Progress
-    ) -> "asyncio.Future[Ending]":
+    async def _interrupt(self, active: ActiveRun, operation: Operation, work: Work) -> Outcome | Retry:
+        """Stops what may run once and will not be run again; what it still says of its end counts."""
+        if await self._stop(active, operation, work, "shutdown") and not work.ending.cancelled():
+            ending = work.ending.result()
+            if not isinstance(ending.error, asyncio.CancelledError):
+                return await self._conclude(active, operation, ending)
+        return operation.fail(f"{name_of(operation)} was interrupted by a shutdown")
+
+    def _start(self, active: ActiveRun, operation: Operation, reporter: Reporter, progress: Progress) -> Work:
+        """Calls the function: as a coroutine, in a thread, or in a process."""
         claim = active.claim
-        arguments = operation.bind(_params_of(claim))
+        active.replays = operation.replay
+        arguments = operation.bind(params_of(claim))
+        memo = Memo(self._kit.steps, active, self._threads, self._settings.max_step_bytes)
+        context = self._make_context(active, reporter, progress, memo)
+        if operation.isolation is not None:
+            attendant = Attendant(active, context, memo, self._settings.max_result_bytes)
+            return self.processes.run(claim.task_id, attendant)
         if operation.context_parameter is not None:
-            arguments[operation.context_parameter] = self._new_context(active, reporter, progress)
+            arguments[operation.context_parameter] = context
+        active.has_begun = True
         work = partial(operation.function, **arguments)
         if operation.is_async:
-            return asyncio.create_task(await_ending(work), name=claim.task_id)
-        return self._threads.run(claim.task_id, work)
+            return CoroutineWork(claim.task_id, work, self._strays)
+        return ThreadWork(claim.task_id, work, self._threads)
 
-    def _new_context(self, active: ActiveRun, reporter: Reporter, progress: Progress) -> RunContext:
+    def _make_context(self, active: ActiveRun, reporter: Reporter, progress: Progress, memo: Memo) -> RunContext:
         principal = Principal.from_json(orjson.loads(active.claim.fields["principal"]))
         questions = Questions(self._kit.inputs, active)
-        memo = Memo(self._kit.steps, active, self._threads, self._settings.max_step_bytes)
         announce = self._kit.subscriptions.announce
         return self.context(active, principal, self.state, reporter, progress, questions, memo, announce)
 
-    async def _stop(
-        self, active: ActiveRun, operation: Operation, work: "asyncio.Future[Ending]", reason: StopReason
-    ) -> bool:
-        """Stops the work, which is cancelled or, in a thread, has ``ctx.cancelled``.  Returns whether it goes on.
-
-        Nobody waits for a thread except before its task is given to another worker, or where it only waits.
-        """
+    async def _stop(self, active: ActiveRun, operation: Operation, work: Work, reason: StopReason) -> bool:
+        """Stops the work.  Returns whether it has ended."""
         claim = active.claim
         active.is_over = True
         active.on_news()
-        if operation.is_async:
-            work.cancel()
-        if operation.is_async or reason == "parked" or (reason == "shutdown" and claim.max_attempts > 1):
-            await asyncio.wait({work}, timeout=STOP_SECONDS)
-        if work.done():
-            return False
-        log.warning("tool_goes_on", task_id=claim.task_id, tool=operation.key, run=claim.run, reason=reason)
-        if operation.is_async:
-            self._strays.add(work)
-            work.add_done_callback(self._strays.discard)
-        else:
-            self._threads.abandon(work)
-        return True
+        has_ended = await work.stop(STOP_SECONDS, is_awaited=reason in ("shutdown", "parked"))
+        if not has_ended:
+            log.warning("tool_goes_on", task_id=claim.task_id, tool=operation.key, run=claim.run, reason=reason)
+        return has_ended
 
-    def _conclude(self, active: ActiveRun, operation: Operation, ending: Ending) -> Outcome | Retry:
+    async def _conclude(self, active: ActiveRun, operation: Operation, ending: Ending) -> Outcome | Retry:
+        if active.diverged is not None:
+            ending = Ending(error=active.diverged)
+        if ending.outcome is not None:
+            return ending.outcome
+        if isinstance(ending.error, ProcessEnded):
+            return await self._count_death(active, operation, ending.error)
+        return conclude(operation, active.claim, ending, self._settings.max_result_bytes)
+
+    async def _count_death(self, active: ActiveRun, operation: Operation, error: ProcessEnded) -> Outcome | Retry:
+        """A process that died is like a lost worker: another attempt, if there is one left."""
         claim = active.claim
-        try:
-            if active.diverged is not None:
-                raise active.diverged
-            result = operation.render(ending.unwrap(), _params_of(claim))
-            return self._limit(operation, Outcome.of_result(result))
-        except Retry as retry:
-            return retry
-        except ToolError as error:
-            if error.__cause__ is not None:
-                log.warning("tool_refused", task_id=claim.task_id, tool=operation.key, exc_info=error.__cause__)
-            return self._limit(operation, operation.fail(str(error) or f"{_name(operation)} failed"))
-        except UrlElicitationRequired as error:
-            outcome = _encode_error(operation, error) if _opens_links(claim) else operation.fail(error.message)
-            return self._limit(operation, outcome)
-        except ReceiverError as error:
-            return self._limit(operation, _encode_error(operation, error))
-        except BaseException as error:  # whatever it raised: SystemExit too is only the tool's end
-            log.error("tool_failed", task_id=claim.task_id, tool=operation.key, run=claim.run, exc_info=error)
-            what = type(error).__name__
-            return operation.fail(f"{_name(operation)} failed: {what}; the server's log has the details")
-
-    def _limit(self, operation: Operation, outcome: Outcome) -> Outcome:
-        size, limit = len(outcome.payload), self._settings.max_result_bytes
-        if size <= limit:
-            return outcome
-        what = f"The {outcome.kind} of {operation.noun.lower()} {operation.key!r}"
-        return operation.fail(f"{what} has {size} bytes; {limit} are allowed")
+        deaths = int(claim.text("deaths") or 0) + 1
+        log.error("process_died", task_id=claim.task_id, tool=operation.key, run=claim.run, how=str(error))
+        if claim.attempt < claim.max_attempts:
+            await self._runs.report(claim.task_id, claim.run, {"deaths": deaths})
+            return Retry()
+        times = "" if deaths == 1 else f", {deaths} times"
+        return operation.fail(f"The process of {operation.noun.lower()} {operation.key!r} {error}{times}")
 
     async def _retry(self, active: ActiveRun, operation: Operation, retry: Retry) -> None:
         claim = active.claim
         if claim.attempt >= claim.max_attempts:
             attempts = "1 attempt" if claim.attempt == 1 else f"{claim.attempt} attempts"
-            await self.finish(active, operation.fail(f"{_name(operation)} gave up after {attempts}"))
+            await self.finish(active, operation.fail(f"{name_of(operation)} gave up after {attempts}"))
             return
         after = pause_after(claim.attempt) if retry.after is None else retry.after
         log.info("task_retried", task_id=claim.task_id, attempt=claim.attempt, after=after)
         await self._runs.requeue(claim.task_id, claim.run, "retry", round(after * 1000))
-
-
-def _name(operation: Operation) -> str:
-    return f"{operation.noun} {operation.key!r}"
-
-
-def _opens_links(claim: ClaimedRun) -> bool:
-    """Whether the client that called can have its user open links (E-01, E-03)."""
-    return client_supports(orjson.loads(claim.text("capabilities") or "{}"), "elicitation.url")
-
-
-def _params_of(claim: ClaimedRun) -> Any:
-    return orjson.loads(claim.fields["params"])
-
-
-def _encode_error(operation: Operation, error: ReceiverError) -> Outcome:
-    """The error as it was raised (T-83), or without what JSON can't express."""
-    try:
-        return Outcome.of_error(error)
-    except Exception:
-        log.exception("tool_error_not_json", tool=operation.key)
-    message = str(error.message).encode("utf-8", "replace").decode()
-    code = error.code if -(2**63) <= error.code < 2**63 else None
-    return Outcome.of_error(ReceiverError(message, code=code))

@@ -38,6 +38,13 @@ class Vigil:
         active = self._active
         active.on_change = self._changed.set
         active.waits.on_turn = self._changed.set
+        active.is_watched = True
+        try:
+            return await self._keep(active)
+        finally:
+            active.is_watched = False
+
+    async def _keep(self, active: ActiveRun) -> StopReason | None:
         while True:
             self._changed.clear()
             if active.waits.is_waiting and active.stop_reason is None:
@@ -64,8 +71,8 @@ class Vigil:
         """Seconds until the run has to be stopped if it goes on as it is, and what it is stopped for then."""
         claim, waits = self._active.claim, self._active.waits
         until_expiry = claim.remaining / 1000 - waits.elapsed
-        timeout = claim.text("timeout")
-        if timeout and not waits.is_waiting and (left := int(timeout) / 1000 - waits.ran) < until_expiry:
+        left = self._active.time_left
+        if left is not None and left < until_expiry:
             return max(0.0, left), "timeout"
         return max(0.0, until_expiry), "expired"
 
@@ -78,7 +85,7 @@ class Vigil:
         return max(0.0, since + self._park_after - waits.elapsed)
 
     async def _release(self) -> None:
-        """Parks the run if it is time to; a worker that leaves hands back whatever only waits."""
+        """Parks the run if it is time to; a worker that leaves hands back what only waits and may be run again."""
         active = self._active
         if self._parks and (active.is_leaving or self._park_in() <= 0):
             claim = active.claim
@@ -87,5 +94,5 @@ class Vigil:
                 return
             self._refused_at = active.waits.elapsed
             active.on_news()
-        if active.is_leaving and active.waits.is_waiting:
+        if active.is_leaving and active.waits.is_waiting and active.may_run_again:
             active.stop("shutdown")

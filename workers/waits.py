@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 
 class Waits:
-    """The waits of one run, used on the event loop only.
+    """The waits of one run, changed on the event loop only.
 
     ``on_wait`` is called when it begins to do nothing but wait, ``on_turn`` when that begins or ends.
     """
@@ -38,7 +38,8 @@ class Waits:
     @property
     def waiting(self) -> float:
         """For how many seconds it has done nothing but wait; 0 while it does something."""
-        return 0.0 if self._waiting_since is None else time.monotonic() - self._waiting_since
+        since = self._waiting_since  # once: other threads may ask, too
+        return 0.0 if since is None else time.monotonic() - since
 
     @property
     def elapsed(self) -> float:

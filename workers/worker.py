@@ -11,11 +11,11 @@ arq runs a job, by its own ``run_job``; when it is given one, and what becomes o
 import asyncio
 import itertools
 import sys
-from collections.abc import Collection, Coroutine, Iterable
+from collections.abc import Collection, Iterable
 from contextlib import AsyncExitStack, suppress
 from functools import partial
 from signal import Signals
-from typing import Any, TypeVar
+from typing import Any
 
 import structlog
 from arq.connections import ArqRedis
@@ -36,17 +36,17 @@ from workers.heartbeat import Heartbeat
 from workers.janitor import keep_sweeping
 from workers.lifespan import enter_lifespan
 from workers.listener import keep_hearing
+from workers.patience import wait_until
 from workers.queues import Queues
 from workers.recoverer import keep_recovering
 from workers.rereader import keep_rereading
 from workers.roster import ActiveRun, Roster
 from workers.runner import STOP_SECONDS, Runner
+from workers.signals import relaying
 from workers.threads import Threads
 
 POLL_SECONDS = 1.0  # a lost signal of the doorbell delays a task by no more than this
 EXIT_WORN = 70  # a supervisor shall start another
-
-_T = TypeVar("_T")
 
 log = structlog.get_logger(__name__)
 
@@ -72,6 +72,7 @@ class ReceiverWorker(Worker):
         reserved = settings.plain_reserved_slots if self.queues.have_plain else 0
         self.roster = Roster(settings.worker_concurrency, reserved)
         self.runner = Runner(app, kit, settings, Threads(self._retire))
+        self.runner.processes.check(app)
         self.doorbell = Doorbell(kit.redis, kit.keys, kit.worker, self.queues, self.roster, self._ring)
         self.actors = Actors()
         self._wake = asyncio.Event()
@@ -141,10 +142,13 @@ class ReceiverWorker(Worker):
             log.warning("redis_check", detail=warning)
         self.runner.state = await enter_lifespan(self.app, stack)
         presence = kit.describe(self.app, self.queues, self.settings.worker_concurrency)
-        heartbeat = Heartbeat(kit.beats, kit.worker, self.roster, presence, pace, self.settings.stall_seconds)
+        relay = stack.enter_context(relaying(self._handle_signals))
+        is_late = partial(relay.is_late, self.settings.shutdown_grace_seconds)
+        heartbeat = Heartbeat(kit.beats, kit.worker, self.roster, presence, pace, self.settings.stall_seconds, is_late)
         heartbeat.start()
         stack.push_async_callback(self._leave, heartbeat)
         stack.push_async_callback(self.actors.stop)
+        stack.push_async_callback(self.runner.processes.close)
         listener = partial(keep_hearing, kit.redis, kit.keys, kit.worker, kit.tasks, self.roster)
         self.actors.keep_going("doorbell", self.doorbell.keep_listening)
         self.actors.keep_going("listener", listener)
@@ -178,7 +182,7 @@ class ReceiverWorker(Worker):
         _, running = self.roster.snapshot()
         kit, queues = self.equipment, self.queues.in_turn(number)
         claim = kit.runs.claim(kit.worker, number, self.roster.slots, queues, running)
-        claiming = await _wait_until(self._stopping, claim)
+        claiming = await wait_until(self._stopping, claim)
         if not claiming.done():
             return [], None
         if error := claiming.exception():
@@ -217,7 +221,8 @@ class ReceiverWorker(Worker):
 
     def _end(self, name: str, active: ActiveRun, task: "asyncio.Task[None]") -> None:
         del self.tasks[name]
-        self.roster.remove(active)
+        if active.is_settled or active.may_run_again:  # else nobody shall think that this worker does not have it
+            self.roster.remove(active)
         self._wake.set()
         if not task.cancelled() and (error := task.exception()):
             log.error("run_failed", task_id=active.claim.task_id, run=active.claim.run, exc_info=error)
@@ -266,7 +271,7 @@ class ReceiverWorker(Worker):
         if self.tasks:
             grace = self.settings.shutdown_grace_seconds
             log.info("worker_draining", running=len(self.tasks), seconds=grace)
-            await _wait_until(self._hurry, asyncio.wait(set(self.tasks.values())), grace)
+            await wait_until(self._hurry, asyncio.wait(set(self.tasks.values())), grace)
         for active in self.roster.runs():
             active.stop("shutdown")
         if self.tasks:
@@ -274,24 +279,15 @@ class ReceiverWorker(Worker):
         for task in self.tasks.values():
             task.cancel()
 
+    def _unsettled(self) -> list[str]:
+        """The tasks whose runs have an end that did not reach the store, and must not be run again."""
+        return [active.claim.task_id for active in self.roster.runs() if not active.may_run_again]
+
     async def _leave(self, heartbeat: Heartbeat) -> None:
         await heartbeat.end(STOP_SECONDS)  # a beat after it would bring the worker back
         try:
             async with asyncio.timeout(STOP_SECONDS):
-                await self.equipment.runs.leave(self.equipment.worker)
+                await self.equipment.runs.leave(self.equipment.worker, self._unsettled())
         except TimeoutError:
             log.warning("worker_left_unheard")  # its leases end by themselves
         log.info("worker_stopped", worker=self.equipment.worker)
-
-
-async def _wait_until(
-    event: asyncio.Event, work: Coroutine[Any, Any, _T], seconds: float | None = None
-) -> "asyncio.Future[_T]":
-    """Waits for ``work``, but not beyond ``event`` or ``seconds``; returns its future, cancelled if it is not done."""
-    working, ending = asyncio.ensure_future(work), asyncio.ensure_future(event.wait())
-    try:
-        await asyncio.wait({working, ending}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-        return working
-    finally:
-        for waiting in (working, ending):
-            waiting.cancel()

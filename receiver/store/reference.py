@@ -35,6 +35,7 @@ FIELDS = {
     "worker": "who runs it, or ran it last; empty while it waits to be run again",
     "lease_until": "when it is taken from that worker, unless renewed",
     "losses": "how many of its attempts were lost with their workers",
+    "deaths": "how many processes of its isolated runs died",
     "lost": "`1`: its last worker was lost, and no other has it yet",
     "handed_back": "`1`: its last worker gave it back; the next run is no new attempt",
     "parked": "`1`: no worker has it, and what it waits for brings it back into its queue",

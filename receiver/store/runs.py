@@ -1,6 +1,6 @@
 """What workers do with tasks.  Every write of a run passes its fence, and touches nothing on a mismatch."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Literal
@@ -93,9 +93,12 @@ class RunStore:
         head = (task_id, run, new_nonce(), int("status_message" in fields), len(fields))
         return Verdict(await self._client.call("report", *head, *pairs, *said))
 
-    async def leave(self, worker: str) -> None:
-        """Ends a worker: what it still holds goes back, and costs no attempt."""
-        await self._client.call("leave", worker)
+    async def leave(self, worker: str, lost: Collection[str] = ()) -> None:
+        """Ends a worker: what it still holds goes back, and costs no attempt.
+
+        ``lost``: ids of tasks that must not be run again; they go the way of those of a lost worker.
+        """
+        await self._client.call("leave", worker, *lost)
 
     async def recover(self, limit: int = 100) -> dict[str, str]:
         """Takes expired leases away; returns what became of each task: requeued, failed or gone."""

@@ -20,15 +20,16 @@ class WorkerStore:
         self._with_flags = with_flags
 
     def beat(
-        self, worker: str, acknowledged: int, presence: Mapping[str, Argument], running: Mapping[str, int]
+        self, worker: str, acknowledged: int, presence: Mapping[str, Argument], running: Mapping[str, int | None]
     ) -> dict[str, str]:
         """Renews the leases of ``running``; returns the task ids whose run must stop, each with the reason.
 
-        ``acknowledged`` is the last claim whose reply arrived; ``presence`` is what operators see of the worker.
+        A run of None is here, but not renewed: its lease ends.  ``acknowledged`` is the last claim whose reply arrived;
+        ``presence`` is what operators see of the worker.
         Raises redis-py's errors: whoever beats tries again anyway.
         """
         fields = [item for pair in presence.items() for item in pair]
-        runs = [item for pair in running.items() for item in pair]
+        runs = [item for task_id, run in running.items() for item in (task_id, "" if run is None else run)]
         head = (worker, self._lease, acknowledged, len(presence))
         flat = self._evaluate("heartbeat", *head, *fields, *runs)
         return {flat[i].decode(): flat[i + 1].decode() for i in range(0, len(flat), 2)}

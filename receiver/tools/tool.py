@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, TypedDict, Unpack, get_args
 from mcp_types import ToolAnnotations
 from pydantic import BaseModel
 
+from receiver.isolation import Isolation
 from receiver.operation import PLAIN_LANE
 from receiver.protocol.errors import ReceiverError
 from receiver.protocol.outcome import Outcome
@@ -34,6 +35,7 @@ class Handling(TypedDict, total=False):
     task: TaskSupport
     max_attempts: int | None
     replay: bool
+    isolate: bool | Isolation
     lane: str
     max_running: int | None
     immediate: str | None
@@ -62,6 +64,7 @@ class Tool:
     max_running: int | None = None
     immediate: str | None = None
     replay: bool = False
+    isolate: bool | Isolation = False
 
     def __post_init__(self) -> None:
         if not NAME.fullmatch(self.name):
@@ -72,6 +75,8 @@ class Tool:
             raise ValueError(
                 f"a lane has 1 to 64 letters, digits, underscores and hyphens, and {PLAIN_LANE!r} is the server's own"
             )
+        if not isinstance(self.isolate, bool | Isolation):
+            raise TypeError(f"isolate is True, False or an Isolation, not {self.isolate!r}")
         _require_count("max_attempts", self.max_attempts)
         _require_count("max_running", self.max_running)
 
@@ -112,6 +117,13 @@ class Tool:
     def key(self) -> str:
         """Its name."""
         return self.name
+
+    @property
+    def isolation(self) -> Isolation | None:
+        """How its processes are bounded; None without any."""
+        if isinstance(self.isolate, Isolation):
+            return self.isolate
+        return Isolation() if self.isolate else None
 
     @property
     def input_schema(self) -> dict[str, Any]:

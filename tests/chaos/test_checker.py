@@ -170,6 +170,18 @@ BAD: list[tuple[str, str, list[Change]]] = [
             traced(*(replace(each, tool="destructive", attempt=1) for each in RERUN)),
         ],
     ),
+    (
+        "I10",
+        "what may run once was handed back",
+        [
+            struck("term worker", "worker0", 100, 101),
+            traced(
+                trace("start", 100.2, tool="destructive"),
+                trace("stopped", 100.5, tool="destructive"),
+                trace("start", 101, run=2, attempt=1, tool="destructive"),
+            ),
+        ],
+    ),
     ("I10", "lost for nothing", [recorded(status="failed", payload='{"data":{"reason":"worker_lost"}}')]),
     ("I11", "created twice", [recorded("0_bb", params=RECORD["params"])]),
     ("I11", "refused, and there", [recorded("0_bb", **SECOND), seen(replace(UNKNOWN, outcome="error"))]),
@@ -222,10 +234,10 @@ FINE: list[tuple[str, list[Change]]] = [
             seen(SECOND_RESULT),
             recorded(run="2"),
             traced(
-                trace("start", 100.2, tool="destructive"),
-                trace("stopped", 100.5, tool="destructive"),
-                trace("start", 101, run=2, attempt=1, tool="destructive"),
-                trace("end", 102, run=2, attempt=1, tool="destructive"),
+                trace("start", 100.2),
+                trace("stopped", 100.5),
+                trace("start", 101, run=2, attempt=1),
+                trace("end", 102, run=2, attempt=1),
             ),
         ],
     ),

@@ -267,3 +267,21 @@ async def test_leaving_takes_nothing_from_another_worker(world: World) -> None:
     await world.runs.leave("w1")
     assert (await world.record(run.task_id))["worker"] == "w2"
     assert await world.ready() == []
+
+
+async def test_leaving_does_not_give_back_what_must_not_be_run_again(world: World) -> None:
+    run = await world.start("w1", max_attempts=1)
+    await world.runs.leave("w1", [run.task_id])
+    assert await world.ready() == []
+    await world.lose_lease(run.task_id)
+    await world.runs.recover()
+    record = await world.record(run.task_id)
+    assert (record["status"], record["status_message"]) == ("failed", "The worker was lost once")
+
+
+async def test_a_run_may_be_held_and_not_renewed(world: World) -> None:
+    run = await world.start("w1")
+    before = await world.record(run.task_id)
+    assert world.beats.beat("w1", 1, {}, {run.task_id: None}) == {}
+    assert await world.record(run.task_id) == before
+    assert await world.ready() == []

@@ -301,3 +301,16 @@ async def test_a_missing_fakeredis_is_said_at_once(app: Receiver, monkeypatch: p
 def test_the_kit_is_imported_without_fakeredis() -> None:
     code = "import sys, receiver.testing; sys.exit('fakeredis' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+async def test_what_is_isolated_runs_in_this_process(app: Receiver) -> None:
+    said: list[str] = []
+
+    @app.tool(isolate=True)
+    def say_here(ctx: Context) -> str:
+        said.append("here")
+        return "done"
+
+    async with rehearse(app) as stage:
+        assert (await stage.call("say_here")).text == "done"
+    assert said == ["here"]

@@ -6,6 +6,7 @@ import pytest
 from mcp_types import Tool as WireTool
 from mcp_types import ToolAnnotations
 
+from receiver.isolation import Isolation
 from receiver.protocol.errors import InvalidArguments
 from receiver.tools.tool import Tool
 
@@ -155,6 +156,7 @@ def test_the_longest_name_is_allowed() -> None:
         ({"max_attempts": True}, TypeError, "max_attempts is a whole number"),
         ({"max_running": -1}, ValueError, "max_running is 1 or more"),
         ({"max_running": 1.5}, TypeError, "max_running is a whole number"),
+        ({"isolate": "64MiB"}, TypeError, "isolate is True, False or an Isolation"),
         ({"timeout": 0}, ValueError, "is not a duration"),
         ({"output_schema": {"type": "object"}}, TypeError, "output_schema is a type, or None"),
         (
@@ -215,3 +217,8 @@ def test_written_attempts_stand_above_hints() -> None:
     made = tool(max_attempts=5, annotations={"destructiveHint": True})
     assert made.attempts_for(as_task=True, default=3) == 5
     assert made.attempts_for(as_task=False, default=3) == 5
+
+
+def test_a_tool_may_have_processes_of_its_own() -> None:
+    bounds = Isolation(memory="64MiB")
+    assert [tool(isolate=isolate).isolation for isolate in (False, True, bounds)] == [None, Isolation(), bounds]

@@ -172,7 +172,7 @@ class Stage:
 
     @asynccontextmanager
     async def working(
-        self, app: Receiver, *, equipment: Equipment | None = None, lanes: Any = None, **settings: Any
+        self, app: Receiver, /, *, equipment: Equipment | None = None, lanes: Any = None, **settings: Any
     ) -> AsyncIterator[ReceiverWorker]:
         """A worker in this process; it is told to stop, and to hurry, at the end of the block."""
         worker = ReceiverWorker(

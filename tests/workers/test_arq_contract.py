@@ -163,7 +163,11 @@ async def test_run_job_does_not_pass_on_what_its_function_raised(error: BaseExce
     assert end == "finish_job"
 
 
-@pytest.mark.parametrize("job", [b"", b"{", b"[]", b'{"f":1}', encode_job(ID).replace(FUNCTION.encode(), b"other")])
+@pytest.mark.parametrize(
+    "job",
+    [b"", b"{", b"[]", b'{"f":1}', encode_job(ID).replace(FUNCTION.encode(), b"other")],
+    ids=["empty", "no JSON", "a list", "no arguments", "another function"],
+)
 async def test_run_job_calls_finish_failed_job_for_a_damaged_job(job: bytes) -> None:
     worker = Stock(job)
     await worker.run_job(JOB_ID, 1)

@@ -3,7 +3,7 @@ import sys
 import threading
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 from redis import Redis as BlockingRedis
 
+import workers.roster
 from receiver import Receiver
 from receiver.store.workers import WorkerStore
-from tests.processes import Child
+from tests.processes import Child, Worker
 from tests.proxy import Proxy
+from tests.workers.claims import new_run
 from tests.workers.lone_app import app as lone_app
 from tests.workers.stage import Logs, Stage, until
 from workers.heartbeat import EXIT_STALLED, Heartbeat
@@ -46,9 +48,9 @@ async def beating(
         await stage.kit.runs.leave(stage.kit.worker)
 
 
-async def start(stage: Stage) -> tuple[Roster, str]:
-    """A roster with one run, and the id of its task."""
-    await stage.create(app, "work")
+async def start(stage: Stage, **record: int) -> tuple[Roster, str]:
+    """A roster with one run, and the id of its task; ``record`` are fields of that."""
+    await stage.create(app, "work", record=record)
     (active,) = await stage.claim(app)
     roster = Roster(1, 0)
     roster.add([active.claim], 1)
@@ -196,5 +198,47 @@ async def test_a_stalled_worker_ends_its_process_with_all_stacks(stage: Stage) -
     with Child([sys.executable, "-m", "arq", "workers.settings.WorkerSettings"], env=env) as child:
         assert await asyncio.to_thread(child.wait) == EXIT_STALLED
     assert "event_loop_stalled" in child.log
+    assert "in hold_up" in child.log
+    assert (await stage.record(task_id))["status"] == "working"
+
+
+async def test_a_run_that_should_have_ended_long_ago_is_not_renewed(
+    stage: Stage, logs: Logs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers.roster, "OVERDUE_SECONDS", 0.1)
+    roster, task_id = await start(stage, timeout=100)
+    (active,) = roster.runs()
+    active.is_watched = True
+    async with beating(stage, roster):
+        await until(lambda: logs.of("run_overdue"))
+        end = lease_end(stage, task_id)
+        await until(lambda: active.waits.elapsed > 0.4)  # some beats later
+        assert lease_end(stage, task_id) == end
+        assert (await stage.record(task_id)).get("handed_back") is None
+        await until(stage.kit.runs.recover)
+        assert (await stage.record(task_id))["lost"] == "1"
+    assert len(logs.of("run_overdue")) == 1
+
+
+@pytest.mark.parametrize("why", ["its end is being written", "it waits", "it has no timeout"])
+async def test_a_run_is_not_overdue(why: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers.roster, "OVERDUE_SECONDS", -1)
+    active = new_run(timeout="" if why == "it has no timeout" else 1)
+    active.is_watched = why != "its end is being written"
+    with active.waits.wait("sleep#1") if why == "it waits" else nullcontext():
+        assert not active.is_overdue
+    active.is_watched = True
+    assert active.is_overdue == (why != "it has no timeout")
+
+
+async def test_a_worker_that_is_held_up_when_it_shall_stop_ends_its_process(stage: Stage) -> None:
+    task_id = await stage.create(lone_app, "hold_up")
+    with Worker("tests.workers.lone_app:app", stage.url, lease_seconds=1, shutdown_grace_seconds=0.2) as child:
+
+        async def runs() -> bool:
+            return (await stage.record(task_id))["run"] == "1"
+
+        await until(runs)
+        assert await asyncio.to_thread(child.terminate) == EXIT_STALLED
     assert "in hold_up" in child.log
     assert (await stage.record(task_id))["status"] == "working"

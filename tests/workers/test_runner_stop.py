@@ -154,11 +154,10 @@ async def test_a_run_that_was_stopped_before_it_began_does_not_begin(scene: Scen
 # By a shutdown
 
 
-@pytest.mark.parametrize("max_attempts", [1, 3])
-async def test_a_shutdown_hands_a_coroutine_back(scene: Scene, max_attempts: int) -> None:
+async def test_a_shutdown_hands_a_coroutine_back(scene: Scene) -> None:
     gate = Gate()
 
-    @scene.app.tool(max_attempts=max_attempts)
+    @scene.app.tool
     async def wait() -> None:
         await gate.wait()
 
@@ -170,6 +169,72 @@ async def test_a_shutdown_hands_a_coroutine_back(scene: Scene, max_attempts: int
     assert gate.stopped.is_set()
     (again,) = await scene.claim_again()
     assert (again.claim.run, again.claim.attempt) == (2, 1)
+
+
+async def test_a_shutdown_ends_a_single_attempt(scene: Scene) -> None:
+    gate = Gate()
+
+    @scene.app.tool(max_attempts=1)
+    async def wait() -> None:
+        await gate.wait()
+
+    active = await scene.claim("wait")
+    running = asyncio.create_task(scene.execute(active))
+    await gate.reached.wait()
+    active.stop("shutdown")
+    record = await running
+    assert (record.status, record.text) == ("failed", "Tool 'wait' was interrupted by a shutdown")
+    assert gate.stopped.is_set()
+
+
+async def test_a_single_attempt_that_did_not_begin_is_handed_back(scene: Scene) -> None:
+    @scene.app.tool(max_attempts=1)
+    async def work() -> NoReturn:
+        raise AssertionError("it began")
+
+    active = await scene.claim("work")
+    active.stop("shutdown")
+    assert (await scene.execute(active)).fields["handed_back"] == "1"
+
+
+@pytest.mark.parametrize("replay", [True, False])
+async def test_a_single_attempt_that_waits_is_handed_back_if_it_replays(scene: Scene, replay: bool) -> None:
+    @scene.app.tool(max_attempts=1, replay=replay)
+    async def doze(ctx: Context) -> None:
+        await ctx.sleep(3600)
+
+    active = await scene.claim("doze")
+    running = asyncio.create_task(scene.execute(active))
+    await until(lambda: active.waits.is_waiting)
+    active.stop("shutdown")
+    record = await running
+    assert (record.status, record.fields.get("handed_back")) == (("working", "1") if replay else ("failed", None))
+
+
+@pytest.mark.parametrize("is_async", [True, False])
+async def test_what_a_single_attempt_says_in_its_end_counts(scene: Scene, is_async: bool) -> None:
+    gate: Any = Gate() if is_async else ThreadGate()
+
+    async def wait_async() -> str:
+        try:
+            await gate.wait()
+        except asyncio.CancelledError:
+            return "half of it"
+        return "all of it"
+
+    def wait_plainly(ctx: Context) -> str:
+        gate.wait()
+        return "half of it" if ctx.cancelled else "all of it"
+
+    scene.app.tool(name="wait", max_attempts=1)(wait_async if is_async else wait_plainly)
+    active = await scene.claim("wait")
+    running = asyncio.create_task(scene.execute(active))
+    await gate.reached.wait()
+    active.stop("shutdown")
+    if not is_async:
+        gate.opened.set()
+    record = await running
+    assert (record.status, record.text) == ("completed", "half of it")
 
 
 async def test_a_shutdown_waits_for_a_thread_before_it_hands_its_task_back(scene: Scene) -> None:

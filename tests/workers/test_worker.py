@@ -245,6 +245,7 @@ def _job(**fields: Any) -> bytes:
 @pytest.mark.parametrize(
     "job",
     [None, b"{", _job(f="other"), _job(f=[]), _job(a=5), _job(a=["a", "b"]), _job(k={"x": 1}), _job(et="x"), _job(t=9)],
+    ids=["none", "no JSON", "another function", "f", "a", "two arguments", "k", "et", "t"],
 )
 async def test_a_damaged_job_ends_its_task_and_nothing_else(stage: Stage, app: Receiver, job: bytes | None) -> None:
     task_id = await stage.create(app, "greet")

@@ -227,3 +227,20 @@ def test_a_worker_with_too_many_abandoned_threads_ends_for_its_supervisor(
     loop.run_until_complete(stage.close())
     loop.close()
     asyncio.set_event_loop(None)
+
+
+async def test_what_may_run_once_is_lost_if_its_end_does_not_reach_the_store(
+    stage: Stage, house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers.worker, "STOP_SECONDS", 0.05)
+    kit = stage.equip(stage.settings())
+
+    async def finish_never(*arguments: Any) -> Any:
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(kit.runs, "finish", finish_never)
+    async with stage.working(house.app, equipment=kit, shutdown_grace_seconds=0.01):
+        task_id = await stage.create(house.app, "wait", record={"max_attempts": 1}, label="one")
+        await house.gate("one").reached.wait()
+    record = await stage.record(task_id)
+    assert (record["status"], record.get("handed_back")) == ("working", None)

@@ -4,7 +4,7 @@ import asyncio
 import concurrent.futures
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from receiver.operation import Operation
@@ -15,6 +15,7 @@ from receiver.store.client import Client
 from receiver.store.inputs import InputStore, Question
 from receiver.store.runs import Verdict
 from receiver.store.steps import Recorded, StepStore
+from receiver.tools.tool import Tool
 from workers.context import RunContext
 from workers.ending import Ending
 from workers.rehearsal.clock import Clock
@@ -22,6 +23,7 @@ from workers.rehearsal.performance import END, Log, Performance, Point, Progress
 from workers.roster import ActiveRun, StopReason
 from workers.runner import Runner
 from workers.waits import Waits
+from workers.work import Work
 
 STOP_SECONDS = 2.0  # how long an operation may take to end once it was stopped
 
@@ -179,27 +181,28 @@ class StagedRunner(Runner):
         else:
             await super().finish(active, outcome)
 
-    def _conclude(self, active: ActiveRun, operation: Operation, ending: Ending) -> Outcome | Retry:
+    async def _execute(self, active: ActiveRun, operation: Operation) -> None:
+        """What is isolated runs here like any other: a process of its own could not be followed."""
+        if isinstance(operation, Tool):
+            operation = replace(operation, isolate=False)
+        await super()._execute(active, operation)
+
+    async def _conclude(self, active: ActiveRun, operation: Operation, ending: Ending) -> Outcome | Retry:
         performance = _performance_of(active)
         performance.exception = ending.error
         performance.trace.diverged = None if active.diverged is None else str(active.diverged)
-        return super()._conclude(active, operation, ending)
+        return await super()._conclude(active, operation, ending)
 
-    async def _stop(
-        self, active: ActiveRun, operation: Operation, work: "asyncio.Future[Ending]", reason: StopReason
-    ) -> bool:
+    async def _stop(self, active: ActiveRun, operation: Operation, work: Work, reason: StopReason) -> bool:
         """Waits for plain functions too: the next run may begin only when this one does nothing any more."""
         active.is_over = True
         active.on_news()
-        if operation.is_async:
-            work.cancel()
-        await asyncio.wait({work}, timeout=STOP_SECONDS)
         trace = _performance_of(active).trace
-        if not work.done():
+        if not await work.stop(STOP_SECONDS, is_awaited=True):
             trace.swallowed = "it went on"
-        elif not work.cancelled() and not isinstance(error := work.result().error, _CANCELLED):
+        elif not work.ending.cancelled() and not isinstance(error := work.ending.result().error, _CANCELLED):
             trace.swallowed = "it returned" if error is None else f"it raised {error!r}"
-        return not work.done()
+        return work.ending.done()
 
 
 def _performance_of(active: ActiveRun) -> Performance:

@@ -3,7 +3,7 @@
 -- A lease that ended, or was even put back into the queue, is renewed as long as no other run has begun.
 -- KEYS  1 prefix, 2 job prefix
 -- ARGV  1 worker, 2 lease in ms, 3 number of the last claim whose reply arrived, 4 fields, then name and value of
---       each (what operators see of the worker), then id, run of every task that it runs
+--       each (what operators see of the worker), then id, run of every task that it runs; run '' = it is not renewed
 -- Returns {id, 'expired' | 'superseded' | 'finished' | 'cancelled', ...} for the runs that must stop
 -- include: lost
 -- include: fence
@@ -18,12 +18,12 @@ watch_clock(now, lease)
 for i = first_run, #ARGV, 2 do
   local id, run = ARGV[i], ARGV[i + 1]
   runs[id] = true
-  local verdict = check_fence(id, run)
+  local verdict = run ~= '' and check_fence(id, run)
   if verdict == 1 then
     local queue = redis.call('HGET', key_task(id), 'queue')
     local number = redis.call('HGET', key_held(worker), id) or ARGV[3]
     grant_lease(id, worker, queue, number, now, lease)
-  else
+  elseif verdict then
     local cancelled = verdict == -3 and redis.call('HGET', key_task(id), 'status') == 'cancelled'
     table.insert(stops, id)
     table.insert(stops, cancelled and 'cancelled' or REASONS[verdict])

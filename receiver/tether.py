@@ -21,12 +21,18 @@ def tether(command: Sequence[str]) -> list[str]:
     return [sys.executable, "-I", "-S", __file__, str(os.getpid()), *command]
 
 
+def end_with(parent: int) -> None:
+    """Has this process, a child of ``parent``, end with it; ends it at once if that is too late."""
+    if sys.platform == "linux":
+        # SIGKILL, as everything here is made to survive it: a worker that is asked to stop would wait for its server.
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:
+        sys.exit(1)
+
+
 def main(parent: int, command: list[str]) -> None:
     """Becomes ``command``."""
-    # SIGKILL, as everything here is made to survive it: a worker that is asked to stop would wait for its server.
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:  # it ended before that
-        sys.exit(1)
+    end_with(parent)
     os.execvp(command[0], command)  # noqa: S606 - the command is ours
 
 
