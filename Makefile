@@ -11,7 +11,7 @@ PIP_RELEASE := pip==26.3
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install run test conformance chaos lint lint-lua format lock clean
+.PHONY: help install run test conformance chaos scale lint lint-lua format lock clean
 
 help:
 	@echo "Chores (PYTHON=$(PYTHON) VENV=$(VENV); ARGS=... goes to the command):"
@@ -32,6 +32,9 @@ conformance: $(INSTALLED) ## run the conformance suites against this server, whi
 
 chaos: $(INSTALLED) ## break everything for a while, and see what is lost; MINUTES=30 SEED=7, or BUG=name
 	@$(BIN)/python -m tests.chaos --minutes $(or $(MINUTES),1) --seed $(or $(SEED),1) $(if $(BUG),--bug $(BUG)) $(ARGS)
+
+scale: $(INSTALLED) ## measure with ten thousand waiters, a million tasks and the like; ARGS=blocked for one of it
+	@$(BIN)/python -m tests.scale $(ARGS)
 
 lint: $(INSTALLED) ## check style, format, types, layers and the Lua scripts
 	@$(BIN)/python -m ruff check

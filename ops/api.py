@@ -1,5 +1,6 @@
 """The API process."""
 
+import gc
 import signal
 import socket
 import sys
@@ -7,6 +8,7 @@ from types import FrameType
 
 import uvicorn
 
+from ops.arrival import make_protocol
 from ops.listener import is_loopback
 from receiver.app import create_app
 from receiver.http.origins import LOOPBACK_HOSTS
@@ -26,6 +28,8 @@ def make_server(app: Receiver, settings: Settings, listener: socket.socket) -> u
         access_log=False,
         lifespan="on",
         server_header=False,
+        http=make_protocol(settings.receive_seconds),
+        ws="none",
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
     return uvicorn.Server(config)
@@ -35,6 +39,8 @@ def run_server(server: uvicorn.Server, listener: socket.socket) -> None:
     """Serves until SIGTERM or SIGINT."""
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _exit)  # uvicorn raises a signal once more when it has obeyed it
+    gc.collect()
+    gc.freeze()  # what is there now stays: no collection has to look at it again while requests wait
     server.run(sockets=[listener])
 
 

@@ -11,6 +11,11 @@ from receiver.protocol.lifecycle import is_terminal
 from receiver.store.record import Kind, Progress
 from receiver.store.streams import Message, News, Stream, StreamStore
 
+LOOKS = 32  # streams that ask the store at the same time: the rest of its connections is for requests
+CLOSES = 16  # likewise those that end
+CLOSE_SECONDS = 10.0  # after which a stream that could not be closed is left to its lease
+DRAIN_SECONDS = 3.0  # likewise when the node ends
+
 log = structlog.get_logger(__name__)
 
 
@@ -28,11 +33,13 @@ class Feeds:
         self._name_channel = name_channel
         self._renew_seconds = renew_seconds
         self._closing: set[asyncio.Task[None]] = set()
+        self._looks = asyncio.Semaphore(LOOKS)  # all streams may want to look at once, or to try again
+        self._closes = asyncio.Semaphore(CLOSES)
 
     async def drain(self) -> None:
-        """Returns when the streams that ended are closed."""
+        """Returns when the streams that ended are closed, or must be left to their leases."""
         if self._closing:
-            await asyncio.wait(self._closing)
+            await asyncio.wait(self._closing, timeout=DRAIN_SECONDS)
 
     async def is_wanted(self, stream_id: str, task_id: str) -> bool:
         """Whether a client may go on with a stream: not once it has cancelled the request (L-07)."""
@@ -76,7 +83,8 @@ class Feeds:
             begins = True
             try:
                 while True:
-                    messages = await self._streams.hear(stream, position, begins=begins)
+                    async with self._looks:
+                        messages = await self._streams.hear(stream, position, begins=begins)
                     if begins:
                         yield Message(position, b"")
                     for message in messages:
@@ -90,7 +98,7 @@ class Feeds:
     async def _look(
         self, stream: Stream, task_id: str, kind: Kind, position: str, begins: bool, deadline: float | None
     ) -> News:
-        async with asyncio.timeout_at(deadline):
+        async with asyncio.timeout_at(deadline), self._looks:
             return await self._streams.follow(stream, task_id, kind, position, begins=begins)
 
     async def _wait(self, watch: Watch, deadline: float | None = None) -> None:
@@ -104,9 +112,13 @@ class Feeds:
 
     def _close(self, stream: Stream, task_id: str = "") -> None:
         """Ends a stream in the background: who leaves it does not wait, least of all while the store is away."""
-        task = asyncio.create_task(self._streams.close(stream, task_id))
+        task = asyncio.create_task(self._close_in_turn(stream, task_id))
         self._closing.add(task)
         task.add_done_callback(self._forget)
+
+    async def _close_in_turn(self, stream: Stream, task_id: str) -> None:
+        async with asyncio.timeout(CLOSE_SECONDS), self._closes:
+            await self._streams.close(stream, task_id)
 
     def _forget(self, task: asyncio.Task[None]) -> None:
         self._closing.discard(task)

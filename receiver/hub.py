@@ -8,6 +8,7 @@ subscriber: nothing of an old one has to be trusted.
 """
 
 import asyncio
+import itertools
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
@@ -25,6 +26,7 @@ LINGER_SECONDS = 1.0  # a channel without watchers is kept this long: the next r
 IDLE_SECONDS = 5.0  # a silent connection is asked for a sign of life
 REREAD_SECONDS = 3.0
 BATCH = 500
+BURST = 50  # messages handled in one go: they may all be there at once, and each wakes someone
 
 _Item = TypeVar("_Item")
 
@@ -171,7 +173,7 @@ class Hub:
 
     async def _read(self, pubsub: PubSub) -> None:
         silent = False
-        while True:
+        for number in itertools.count(1):
             message = cast(dict[str, Any] | None, await pubsub.get_message(timeout=IDLE_SECONDS))
             if message is not None:
                 silent = False
@@ -181,6 +183,8 @@ class Hub:
             else:
                 silent = True
                 await pubsub.ping()
+            if number % BURST == 0:
+                await asyncio.sleep(0)
 
     def _handle(self, message: dict[str, Any]) -> None:
         name = (message["channel"] or b"").decode()

@@ -83,6 +83,7 @@ class Settings(BaseSettings):
         1_000, description="Tools, resources or prompts on a page; many clients read the first page only."
     )
     max_body_bytes: Count = Field(4_194_304, description="The longest request body.")
+    receive_seconds: Seconds = Field(30, description="How long a request may take to arrive as a whole.")
     max_result_bytes: Count = Field(4_194_304, description="The longest result of a tool; a longer one fails its task.")
     max_step_bytes: Count = Field(
         1_048_576, description="The longest result of one `ctx.step`; a longer one fails its task."

@@ -94,7 +94,10 @@ class TaskStore:
     ) -> tuple[list[Task], Position | None]:
         """Up to ``size`` tasks of the owner, newest first, and the position of the next page if there is one."""
         start: tuple[Argument, Argument] = ("+inf", "") if after is None else (after.created_at, after.task_id)
-        more, entries = await self._client.admit(admission, "page", admission.owner, size, *start, *TASK_FIELDS)
+        head = (admission.owner, size, *start)
+        more, entries = await self._client.admit(admission, "page", *head, *TASK_FIELDS)
+        while more == -1:
+            more, entries = await self._client.call("page", *head, *TASK_FIELDS)
         tasks = [to_task(task_id.decode(), values) for task_id, values in entries]
         return tasks, Position(tasks[-1].created_at, tasks[-1].id) if more else None
 

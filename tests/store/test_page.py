@@ -169,3 +169,15 @@ async def test_ended_tasks_are_listed_until_they_expire(world: World) -> None:
     await finish(world, run)
     tasks, _ = await world.tasks.list_page(ADA, 10, None)
     assert [(task.id, task.status) for task in tasks] == [(run.task_id, "completed")]
+
+
+async def test_very_many_expired_ones_are_removed_bit_by_bit(world: World) -> None:
+    """X-7: so that the store is not held up, and their owner still gets a page."""
+    ids = await create_apart(world, 3)
+    expired = {new_task_id(): 1_800_000_000_000 + number for number in range(2500)}
+    await world.redis.zadd(world.keys.owner("ada"), expired)
+    more, found = await world.client.call("page", "ada", 2, "+inf", "", "status")
+    assert (more, found) == (-1, [])
+    assert 3 < await world.redis.zcard(world.keys.owner("ada")) < 2503
+    assert await walk(world, 2) == ids
+    assert await world.redis.zcard(world.keys.owner("ada")) == 3

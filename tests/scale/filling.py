@@ -1,0 +1,100 @@
+"""Fills a store with tasks, by the scripts that nodes and workers use, many calls in one flight."""
+
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from redis.asyncio import Redis
+
+from receiver.protocol.task_id import new_task_id
+from receiver.queue import encode_job
+from receiver.store.keys import Keys
+from receiver.store.scripts import Argument, load
+
+FLIGHT = 500
+OWNERS = 1_000
+HOUR = 3_600_000
+SHARES = {"completed": 0.85, "failed": 0.05, "cancelled": 0.02}  # of all tasks; the rest waits to be run
+FIELDS = ("schema", "tool", "method", "params", "protocol", "principal", "session", "poll_interval", "max_attempts")
+NO_LIMITS = (10**9, 10**9)  # of unfinished and of waiting tasks
+ADMITTED = ("", "", 1, "", "", 0, 1)  # no session, any number of requests
+PAYLOAD = '{"content":[{"type":"text","text":"' + "x" * 60 + '"}],"isError":false}'
+
+
+class Filler:
+    """``sample`` is a record that a node wrote.  All ``owners`` get as many tasks, but the first a tenth of all."""
+
+    def __init__(self, redis: Redis, sample: Mapping[str, str], owners: Sequence[str]) -> None:
+        self._redis = redis
+        self._keys = Keys()
+        self._owners = owners
+        self._queue = sample["queue"]
+        self._fields: list[Argument] = [item for name in FIELDS if name in sample for item in (name, sample[name])]
+        self._claims = 0
+
+    async def fill(self, count: int) -> None:
+        """So many tasks, most of them over."""
+        for start in range(0, count, FLIGHT):
+            size = min(FLIGHT, count - start)
+            ids = await self.create(size, start)
+            over = {status: round(share * size) for status, share in SHARES.items()}
+            await self._end(ids[: sum(over.values())], [status for status, many in over.items() for _ in range(many)])
+
+    async def create_many(self, count: int, *, ttl: int = HOUR) -> None:
+        """So many tasks that wait to be run."""
+        for start in range(0, count, FLIGHT):
+            await self.create(min(FLIGHT, count - start), start, ttl=ttl)
+
+    async def create(self, count: int, start: int = 0, *, ttl: int = HOUR) -> list[tuple[str, str]]:
+        """Tasks that wait to be run; their ids, each with its owner."""
+        ids = [(new_task_id("0"), self._owner(number)) for number in range(start, start + count)]
+        await self._fly(
+            "create",
+            ((id, owner, self._queue, "task", ttl, *NO_LIMITS, encode_job(id), *self._fields) for id, owner in ids),
+            admitted=True,
+        )
+        return ids
+
+    async def claim(self, count: int, worker: str, lease: int) -> int:
+        """Has a worker claim so many of them, and returns how many it got."""
+        got = 0
+        while got < count:
+            self._claims += 1
+            size = min(FLIGHT, count - got)
+            (answer,) = await self._fly("claim", [(worker, self._claims, lease, size, size, 1, self._queue, 0, "0")])
+            if not answer[2]:
+                return got
+            got += len(answer[2])
+        return got
+
+    async def _end(self, ids: list[tuple[str, str]], statuses: list[str]) -> None:
+        """Ends tasks: those that are not cancelled have been claimed by a worker before."""
+        run = {status: [id for id, given in zip(ids, statuses, strict=True) if given == status] for status in SHARES}
+        await self._fly(
+            "cancel",
+            ((id, owner, secrets.token_hex(8), "no", "status") for id, owner in run["cancelled"]),
+            admitted=True,
+        )
+        worker = secrets.token_hex(4)
+        size = len(run["completed"]) + len(run["failed"])
+        (answer,) = await self._fly("claim", [(worker, 1, HOUR, size, size, 1, self._queue, 0, "0")])
+        failed = len(run["failed"])
+        finishes = []
+        for number, (id, fence, *_) in enumerate(answer[2]):
+            status = "failed" if number < failed else "completed"
+            finishes.append((id, fence, secrets.token_hex(8), status, "", "result", PAYLOAD))
+        await self._fly("finish", finishes)
+        await self._fly("leave", [(worker,)])
+
+    async def _fly(self, name: str, calls: Iterable[Sequence[Argument]], *, admitted: bool = False) -> list[Any]:
+        script = load(name, admitted=admitted)
+        await self._redis.script_load(script.source)
+        head = (2, self._keys.prefix, self._keys.job_prefix, *(ADMITTED if admitted else ()))
+        pipeline = self._redis.pipeline(transaction=False)
+        for call in calls:
+            pipeline.execute_command("EVALSHA", script.sha, *head, *call)
+        answers: list[Any] = await pipeline.execute()
+        return answers
+
+    def _owner(self, number: int) -> str:
+        return self._owners[0 if number % 10 == 0 else number % len(self._owners)]
