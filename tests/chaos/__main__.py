@@ -25,6 +25,7 @@ def main() -> int:
     parser.add_argument("--pause", type=float, default=1.2, help="seconds between faults, on average")
     parser.add_argument("--only", action="append", default=[], choices=sorted(WEIGHTS), help="a kind of fault")
     parser.add_argument("--bug", choices=sorted(BUGS), help="a bug that has to be found")
+    parser.add_argument("--folder", type=Path, help="an empty one, for all that the campaign leaves")
     given = parser.parse_args()
     if given.bug:
         campaign = campaign_for(given.bug, given.seed)
@@ -40,7 +41,7 @@ def main() -> int:
             faults=given.only,
             pause=given.pause,
         )
-    folder = Path(tempfile.mkdtemp(prefix="chaos-"))
+    folder = given.folder or Path(tempfile.mkdtemp(prefix="chaos-"))
     report = asyncio.run(run(campaign, folder))
     print("\n".join(report.lines()))
     return bool(report.violations)

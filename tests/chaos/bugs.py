@@ -13,6 +13,8 @@ from receiver.hub import Hub
 from receiver.store import scripts
 from receiver.store.client import Client
 from receiver.store.tasks import NewTask, TaskStore
+from receiver.tools.tool import Tool
+from tests.chaos.load import PLAIN_SHARE
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,7 @@ class Bug:
     faults: Sequence[str] = ()
     tools: Sequence[str] = ()
     failpoints: Sequence[str] = ()
+    plain: float = PLAIN_SHARE
     cancels: float = 0.002
     seconds: float = 10.0
     pause: float = 0.8
@@ -93,6 +96,15 @@ def _enqueue_later() -> None:
         return f"-- include: queue\nlocal task = {fields}\n{call}\nreturn 1\n"
 
     scripts._read = read_or_recall
+
+
+def _attempt_all_calls() -> None:
+    """Plain calls as often as tasks, whatever their tools may do."""
+
+    def attempts_for(self: Tool, *, as_task: bool, default: int) -> int:
+        return default
+
+    Tool.attempts_for = attempts_for  # type: ignore[method-assign]
 
 
 FENCE = "if task[2] ~= run then return -2 end"
@@ -248,5 +260,69 @@ BUGS: dict[str, Bug] = {
         ("I2", "I3"),
         [Edit("finish", "'outcome', ARGV[6], 'payload', ARGV[7], 'op', nonce", "'op', nonce")],
         faults=("script flush",),
+    ),
+    "step_forgotten": Bug(
+        "what a step returned is not recorded",
+        ("I14",),
+        [Edit("remember", "redis.call('HSET', key_steps(id), step .. ':digest', ARGV[4], step .. ':value', ARGV[5])")],
+        faults=KILLS,
+        tools=("composing", "parking"),
+    ),
+    "step_by_number": Bug(
+        "a step is known by its place, and gets what another one returned",
+        ("I14",),
+        [Edit("recall", "ARGV[2] .. ':value'", "'step/one#1:value'")],
+        faults=KILLS,
+        tools=("composing", "parking"),
+    ),
+    "sleep_restarts": Bug(
+        "a later run sleeps from the beginning",
+        ("I15", "I6"),
+        [Edit("sleep", "HSETNX", "HSET")],
+        faults=KILLS,
+        tools=("sleeping", "parking"),
+    ),
+    "sleep_short": Bug(
+        "a sleep is over at half its time",
+        ("I15",),
+        [Edit("sleep", "now + ARGV[4]", "now + ARGV[4] / 2")],
+        faults=("script flush",),
+        tools=("sleeping", "parking"),
+    ),
+    "sleep_not_due": Bug(
+        "the end of a sleep does not bring a parked task back",
+        ("I6",),
+        [Edit("park", "redis.call('ZADD', key_later(), int(due), id)")],
+        faults=("script flush",),
+        tools=("parking",),
+    ),
+    "answer_leaves_parked": Bug(
+        "an answer does not bring a parked task back",
+        ("I6", "I16"),
+        [Edit("answer", "unpark(id)\n", "\n")],
+        faults=("cut link", "kill api"),
+        tools=("parking",),
+    ),
+    "park_keeps_lease": Bug(
+        "a parked task keeps its lease",
+        ("I9", "I10", "I16"),
+        [Edit("park", "drop_lease(id, task[2], task[3])")],
+        faults=("script flush",),
+        tools=("parking",),
+    ),
+    "park_spends_attempt": Bug(
+        "a run that goes on after parking is an attempt",
+        ("I10", "I16"),
+        [Edit("park", "'handed_back', '1', ")],
+        faults=("script flush",),
+        tools=("parking",),
+    ),
+    "call_run_twice": Bug(
+        "a plain call is run again, whatever its tool may do",
+        ("I17",),
+        patch=_attempt_all_calls,
+        faults=KILLS,
+        tools=("destructive", "threaded"),
+        plain=0.6,
     ),
 }

@@ -12,12 +12,13 @@ from pathlib import Path
 from tests.chaos.checker import check
 from tests.chaos.evidence import Evidence, Fault, History, Trace, read_stalls, read_traces
 from tests.chaos.inventory import is_quiet, take_stock
-from tests.chaos.load import Load
+from tests.chaos.load import PLAIN_SHARE, Load
 from tests.chaos.nemesis import Nemesis, plan
 from tests.chaos.requestor import Requestor
 from tests.chaos.rig import TOKENS, Rig
 
 LOOK_SECONDS = 0.2
+LONGEST_STALL_SECONDS = 30.0
 EXPECTED = (
     "timeout graceful shutdown exceeded",  # uvicorn's word for streams that a stopping node ends
     "StartupError",  # the store went away while a node started
@@ -42,6 +43,7 @@ class Campaign:
     cancels: float = 0.002
     faults: Sequence[str] = ()
     tools: Sequence[str] = ()
+    plain: float = PLAIN_SHARE
     failpoints: Sequence[str] = ()
     pause: float = 1.2
     longest: float = 3.0
@@ -63,11 +65,11 @@ class Report:
         operations = Counter(f"{each.op} {each.outcome}" for each in self.evidence.operations)
         faults = Counter(" ".join(fault.kind.split()[:2]) for fault in self.evidence.faults)
         statuses = Counter(record["status"] for record in self.evidence.dump.records.values())
-        starts = Counter(trace.task for trace in self.evidence.traces if trace.event == "start")
+        starts = Counter(trace.task or trace.label for trace in self.evidence.traces if trace.event == "start")
         worst = f"{max(self.recovery):.1f} s of {len(self.recovery)}" if self.recovery else "none"
         return [
             f"seed {self.campaign.seed}, {self.campaign.seconds:g} s, {self.campaign.server}: {_show(statuses)}",
-            f"  runs: {sum(starts.values())} of {len(starts)} tasks, up to {max(starts.values(), default=0)} of one",
+            f"  runs: {sum(starts.values())} of {len(starts)}, up to {max(starts.values(), default=0)} of one",
             f"  operations: {_show(operations)}",
             f"  faults: {sum(faults.values())} ({_show(faults)})",
             f"  worst recovery after the death of a worker: {worst} (lease {self.campaign.lease:g} s)",
@@ -103,9 +105,10 @@ async def _break(campaign: Campaign, rig: Rig, requestors: list[Requestor], hist
         cancels=campaign.cancels,
         only=campaign.tools,
         longest=campaign.longest,
+        plain=campaign.plain,
     )
     nemesis = Nemesis(rig, history)
-    watching = asyncio.create_task(nemesis.watch_machine())
+    watching = [asyncio.create_task(nemesis.watch_machine()), asyncio.create_task(nemesis.watch_store())]
     load.start()
     steps = plan(
         campaign.seed,
@@ -120,16 +123,32 @@ async def _break(campaign: Campaign, rig: Rig, requestors: list[Requestor], hist
     await asyncio.sleep(max(0.0, begun + campaign.seconds - time.monotonic()))
     await rig.heal()
     await load.stop_creating()
-    deadline = time.monotonic() + campaign.quiet_seconds
-    await load.finish(campaign.quiet_seconds)
-    while not await is_quiet(rig.redis) and time.monotonic() < deadline:  # noqa: ASYNC110 - other processes
+    await load.finish(_Patience(history, campaign.quiet_seconds).is_over)
+    patience = _Patience(history, campaign.quiet_seconds)
+    while not await is_quiet(rig.redis) and not patience.is_over():  # noqa: ASYNC110 - other processes
         await asyncio.sleep(LOOK_SECONDS)
     await load.read_all()
     dump = await take_stock(rig.redis)
-    watching.cancel()
+    for watcher in watching:
+        watcher.cancel()
     traces = read_traces(rig.folder / "truth.jsonl")
     faults = (*history.faults, *read_stalls(rig.folder / "stalls.jsonl"))
     return Evidence(tuple(history.operations), faults, traces, dump, campaign.lease)
+
+
+class _Patience:
+    """Lasts for so many ``seconds``, on a machine that gives the campaign time; one that does not gets some more."""
+
+    def __init__(self, history: History, seconds: float) -> None:
+        self._history = history
+        self._seconds = seconds
+        self._begun = time.time()
+
+    def is_over(self) -> bool:
+        """Whether the time is up."""
+        stalls = [fault.ended for fault in self._history.faults if fault.kind == "stall"]
+        held_up = min(max([self._begun, *stalls]) - self._begun, LONGEST_STALL_SECONDS)
+        return time.time() > self._begun + held_up + self._seconds
 
 
 def _places_of_tokens(folder: Path) -> list[str]:

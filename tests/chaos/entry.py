@@ -1,12 +1,14 @@
 """``ops.cli``, with a seeded bug or a failpoint built in before it starts: the product has no hook for either.
 
 ``CHAOS_BUG``: a name in ``bugs.py``.  ``CHAOS_FAILPOINT``: ``script:before:7`` or ``script:after:7``: the process is
-killed before the seventh call of that script, or when the store has answered it.
+killed before the seventh call of that script, or when the store has answered it.  ``CHAOS_CLOCK``: by how many seconds
+this process has the time wrong.
 """
 
 import json
 import os
 import signal
+import sys
 import threading
 import time
 from pathlib import Path
@@ -15,20 +17,34 @@ from typing import Any
 from receiver.store.client import Client
 from receiver.store.workers import WorkerStore
 from tests.chaos import bugs
+from tests.chaos.pace import Pace, now
 
-STALL_SECONDS = 0.4
 LOOK_SECONDS = 0.1
 
 
-def watch_pace(folder: Path) -> None:
+def watch_pace(folder: Path, lease: float) -> None:
     """Writes down when this process was held up, for ever: a machine that gives it no time is nobody's fault."""
+    pace = Pace(lease)
     while True:
-        begun = time.time()
+        begun = now()
         time.sleep(LOOK_SECONDS)
-        if (ended := time.time()) - begun > LOOK_SECONDS + STALL_SECONDS:
-            line = json.dumps({"kind": "stall", "target": f"process {os.getpid()}", "begun": begun, "ended": ended})
+        ended = now()
+        if (since := pace.look(ended, ended - begun - LOOK_SECONDS)) is not None:
+            line = json.dumps({"kind": "stall", "target": f"process {os.getpid()}", "begun": since, "ended": ended})
             with (folder / "stalls.jsonl").open("a", encoding="utf-8") as file:
                 file.write(line + "\n")
+
+
+def skew_clock(seconds: float) -> None:
+    """Has every module of this process, loaded or not, take a wrong time for the right one."""
+    right = time.time
+
+    def wrong() -> float:
+        return right() + seconds
+
+    for module in [*sys.modules.values()]:
+        for name in [name for name, value in vars(module).items() if value is right]:
+            setattr(module, name, wrong)
 
 
 class Failpoint:
@@ -68,7 +84,10 @@ def plant(failpoint: Failpoint) -> None:
 
 def main() -> None:
     """Builds in what the environment names, and becomes the command line."""
-    threading.Thread(target=watch_pace, args=(Path(os.environ["CHAOS_FOLDER"]),), daemon=True).start()
+    where = (Path(os.environ["CHAOS_FOLDER"]), float(os.environ["RECEIVER_LEASE_SECONDS"]))
+    threading.Thread(target=watch_pace, args=where, daemon=True).start()
+    if seconds := float(os.environ.get("CHAOS_CLOCK") or 0):
+        skew_clock(seconds)
     if name := os.environ.get("CHAOS_BUG"):
         bugs.build_in(name)
     if text := os.environ.get("CHAOS_FAILPOINT"):

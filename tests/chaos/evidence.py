@@ -15,11 +15,12 @@ NEVER = float("inf")
 class Operation:
     """What one requestor did once.  ``unknown``: it may have had its effect, or not.
 
+    A ``call`` is a plain one, of a tool or of a resource, whose ``tool`` is ``reading``.
     ``reason`` of an error: ``not_found``, ``terminal <status>``, or what the server's error data says.
     ``tasks`` is what a walk through a list found, in its order; ``digest`` of an answer's bytes.
     """
 
-    op: Literal["create", "get", "result", "list", "cancel", "answer"]
+    op: Literal["create", "get", "result", "list", "cancel", "answer", "call"]
     principal: str
     begun: float
     ended: float
@@ -52,9 +53,13 @@ class Fault:
 
 @dataclass(frozen=True)
 class Trace:
-    """A line of ground truth, as ``app.py`` writes it."""
+    """A line of ground truth, as ``app.py`` writes it; ``task`` of a plain call is empty.
 
-    event: Literal["start", "end", "stopped"]
+    ``step`` and ``step_end`` are of the function of the step ``name``, which returns ``value``; ``kept`` says what
+    ``ctx.step`` gave the tool.  ``sleep`` and ``slept`` are of the sleep ``name``, and ``answered`` of a question.
+    """
+
+    event: Literal["start", "end", "stopped", "step", "step_end", "kept", "sleep", "slept", "answered"]
     tool: str
     label: str
     task: str
@@ -64,6 +69,9 @@ class Trace:
     pid: int
     at: float
     answer: str = ""
+    name: str = ""
+    value: str = ""
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ class Ledger:
         self.results: dict[str, list[Operation]] = defaultdict(list)
         self.answers: dict[str, list[Operation]] = defaultdict(list)
         self.traces: dict[str, list[Trace]] = defaultdict(list)
+        self.plain_traces: dict[str, list[Trace]] = defaultdict(list)  # of plain calls, by label
         self.final_lists = [each for each in evidence.operations if each.op == "list" and each.is_final]
         for operation in evidence.operations:
             if operation.op == "create" and operation.outcome == "ok":
@@ -32,7 +33,10 @@ class Ledger:
         for operation in evidence.operations:
             self._enter(operation)
         for trace in evidence.traces:
-            self.traces[trace.task].append(trace)
+            if trace.task:
+                self.traces[trace.task].append(trace)
+            else:
+                self.plain_traces[trace.label].append(trace)
 
     def owner(self, task: str) -> str:
         """Who created a task; ``""`` where that was never acknowledged."""
@@ -52,8 +56,14 @@ class Ledger:
         """The word that is stored as the answer of a task's question; ``""`` if there is none."""
         for name, value in (self._evidence.dump.values.get(KEYS.inputs(task)) or {}).items():
             if name.endswith(":answer"):
-                return str(json.loads(value)["result"]["content"]["word"])
+                return str(json.loads(value).get("result", {}).get("content", {}).get("word", ""))
         return ""
+
+    def first_answer(self, task: str) -> float | None:
+        """When the answer that is kept was first accepted; None if that is not known."""
+        kept = self.kept_answer(task)
+        answers = [answer for answer in self.answers.get(task, []) if kept and answer.label == kept]
+        return min((answer.ended for answer in answers if answer.outcome == "ok"), default=None)
 
     def last_fault(self, begun: float, ended: float) -> float | None:
         """When the last fault of any kind in this time was over, or its process served again; None without one."""
@@ -66,7 +76,11 @@ class Ledger:
         if record is None or created is None:
             return True  # nobody knows how long it was open
         finished = int(record.get("finished_at") or 0) / 1000 or self._evidence.dump.at
-        return any(start <= finished and end >= created.begun for start, end in self._worker_faults)
+        return self.is_struck(created.begun, finished)
+
+    def is_struck(self, begun: float, ended: float) -> bool:
+        """Whether a worker, or its link, had a fault in this time, or so shortly before that it matters."""
+        return any(start <= ended and end >= begun for start, end in self._worker_faults)
 
     @cached_property
     def _all_faults(self) -> list[tuple[float, float]]:

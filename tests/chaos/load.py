@@ -2,11 +2,11 @@
 
 import asyncio
 import random
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 from tests.chaos.evidence import Operation
-from tests.chaos.requestor import PAUSE_SECONDS, Order, Requestor
+from tests.chaos.requestor import PAUSE_SECONDS, RESOURCE, Order, Requestor
 
 AT_ONCE = 40  # tasks of a principal whose end is awaited
 TERMINAL = {"completed", "failed", "cancelled"}
@@ -19,14 +19,21 @@ WEIGHTS = {
     "flaky": 8,
     "stubborn": 6,
     "threaded": 8,
+    "composing": 8,
+    "parking": 10,
+    "sleeping": 6,
+    "delegating": 5,
+    "hasty": 4,
 }
-TIMED = ("slow", "destructive", "asking", "stubborn", "threaded")
+UNTIMED = ("quick", "failing", "flaky", "delegating")
+PLAIN_WEIGHTS = {"quick": 3, "slow": 2, "destructive": 4, "failing": 1, "threaded": 2, RESOURCE: 3}
+PLAIN_SHARE = 0.12
 
 
 class Load:
     """Creates ``rate`` tasks a second in all.  ``cancels``: which part of them; more would hide lost tasks.
 
-    ``only``: these tools, all without; ``longest`` seconds a run takes.
+    ``only``: these tools, all without; ``longest`` seconds a run takes; ``plain``: which part is called plainly.
     """
 
     def __init__(
@@ -38,6 +45,7 @@ class Load:
         cancels: float = 0.002,
         only: Sequence[str] = (),
         longest: float = 3.0,
+        plain: float = PLAIN_SHARE,
     ) -> None:
         self.created: dict[str, tuple[Requestor, Operation]] = {}
         self.waiting: set[str] = set()
@@ -46,6 +54,8 @@ class Load:
         self._pause = len(requestors) / rate
         self._cancels = cancels
         self._tools = {name: weight for name, weight in WEIGHTS.items() if not only or name in only}
+        self._plain_tools = {name: weight for name, weight in PLAIN_WEIGHTS.items() if not only or name in only}
+        self._plain = plain if self._plain_tools else 0.0
         self._longest = longest
         self._places = {requestor.principal: asyncio.Semaphore(AT_ONCE) for requestor in requestors}
         self._creating: list[asyncio.Task[None]] = []
@@ -62,8 +72,8 @@ class Load:
         """Creates no more."""
         await _end(self._creating)
 
-    async def finish(self, seconds: float) -> None:
-        """Returns when every task was seen to its end, or so many seconds are over.
+    async def finish(self, is_late: Callable[[], bool]) -> None:
+        """Returns when every task was seen to its end, or it is too late.
 
         Those whose creation nobody acknowledged are found in the lists, as their owners would.
         """
@@ -71,8 +81,8 @@ class Load:
             for task, status in (await owner.list()).tasks:
                 if task not in self.created and status not in TERMINAL:
                     self._spawn(self._await_result(owner, task))
-        if self._following:
-            await asyncio.wait(self._following, timeout=seconds)
+        while self._following and not is_late():
+            await asyncio.wait(self._following, timeout=PAUSE_SECONDS)
         await _end(list(self._following))
         for failure in self._failures:
             raise failure
@@ -114,14 +124,20 @@ class Load:
             await requestor.list()
 
     def _draw(self) -> Order:
-        (tool,) = self._random.choices(list(self._tools), list(self._tools.values()))
-        seconds = self._random.uniform(0.05, self._longest) if tool in TIMED else None
+        is_plain = self._random.random() < self._plain
+        tools = self._plain_tools if is_plain else self._tools
+        (tool,) = self._random.choices(list(tools), list(tools.values()))
+        seconds = None if tool in UNTIMED else self._random.uniform(0.05, self._longest)
         is_short = tool == "slow" and self._random.random() < 0.05
-        return Order(tool, seconds, self._random.uniform(1, 3) if is_short else 600.0)
+        return Order(tool, seconds, self._random.uniform(1, 3) if is_short else 600.0, is_plain)
 
     async def _order(self, requestor: Requestor) -> None:
         try:
-            created = await requestor.create(self._draw())
+            order = self._draw()
+            if order.is_plain:
+                await requestor.call(order)
+                return
+            created = await requestor.create(order)
             if created.outcome == "ok":
                 self.created[created.task] = (requestor, created)
                 await self._follow(requestor, created.task)

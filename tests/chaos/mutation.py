@@ -9,13 +9,14 @@ import shutil
 import sys
 import tempfile
 from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from tests.chaos.bugs import BUGS, SOUND
 from tests.chaos.campaign import Campaign, run
 
 LEASE_SECONDS = 1.5
-QUIET_SECONDS = 8.0
+QUIET_SECONDS = 4.0  # once to see the tasks to their end, and once for the store
 RATE = 12.0
 
 
@@ -31,25 +32,36 @@ def campaign_for(name: str, seed: int) -> Campaign:
         cancels=bug.cancels,
         faults=bug.faults,
         tools=bug.tools,
+        plain=bug.plain,
         failpoints=bug.failpoints,
         pause=bug.pause,
         quiet_seconds=QUIET_SECONDS,
     )
 
 
-def try_bug(name: str, runs: int, first_seed: int) -> str:
-    """A row of the table: the bug, how often it broke what it should break, and in how many runs each invariant."""
-    bug = BUGS.get(name, SOUND)
-    caught, by = 0, Counter[str]()
-    for seed in range(first_seed, first_seed + runs):
-        folder = Path(tempfile.mkdtemp(prefix=f"chaos-{name}-"))
-        report = asyncio.run(run(campaign_for(name, seed), folder))
-        broken = {line.partition(":")[0] for line in report.violations}
-        caught += not broken.isdisjoint(bug.breaks or broken)
-        by.update(broken)
+def find_broken(name: str, seed: int) -> set[str]:
+    """The invariants that one run with a bug found broken."""
+    folder = Path(tempfile.mkdtemp(prefix=f"chaos-{name}-"))
+    report = asyncio.run(run(campaign_for(name, seed), folder))
+    broken = {line.partition(":")[0] for line in report.violations}
+    if is_caught(name, broken) == (name in BUGS):
         shutil.rmtree(folder)
+    else:
+        print(f"{name}, seed {seed}: look into {folder}", *report.violations[:5], sep="\n  ", file=sys.stderr)
+    return broken
+
+
+def is_caught(name: str, broken: set[str]) -> bool:
+    """Whether an invariant was found broken that the bug breaks; any of them counts for ``none``."""
+    return not broken.isdisjoint(BUGS[name].breaks if name in BUGS else broken)
+
+
+def row_of(name: str, runs: list[set[str]]) -> str:
+    """A row of the table: the bug, how often it broke what it should break, and in how many runs each invariant."""
+    by = Counter(invariant for broken in runs for invariant in broken)
     invariants = ", ".join(f"{invariant} {count}" for invariant, count in by.most_common(4))
-    return f"| `{name}` | {bug.what} | {caught} of {runs} | {invariants} |"
+    caught = sum(is_caught(name, broken) for broken in runs)
+    return f"| `{name}` | {BUGS.get(name, SOUND).what} | {caught} of {len(runs)} | {invariants} |"
 
 
 def main() -> int:
@@ -57,10 +69,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.chaos.mutation", description=__doc__)
     parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=1, help="runs side by side")
     parser.add_argument("names", nargs="*", default=[*sorted(BUGS), "none"])
     given = parser.parse_args()
-    for name in given.names:
-        print(try_bug(name, given.runs, given.seed), flush=True)
+    with ProcessPoolExecutor(given.jobs) as pool:
+        seeds = range(given.seed, given.seed + given.runs)
+        runs = {name: [pool.submit(find_broken, name, seed) for seed in seeds] for name in given.names}
+        for name, found in runs.items():
+            print(row_of(name, [each.result() for each in found]), flush=True)
     return 0
 
 

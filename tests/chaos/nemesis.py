@@ -12,17 +12,20 @@ from redis.exceptions import RedisError
 
 from tests.chaos.evidence import Fault, History
 from tests.chaos.network import Link
+from tests.chaos.pace import Pace, now
 from tests.chaos.rig import Member, Rig
 
 STORM_SECONDS = 7.0
 CALM_SECONDS = 4.0
-STALL_SECONDS = 0.4  # a driver that is held up this long says that the machine was
+LOOK_SECONDS = 0.05
+CLOCK_SECONDS = 7200.0  # by how much a clock is wrong, at most
 
 WEIGHTS = {
     "kill worker": 5,
     "pause worker": 5,
     "term worker": 3,
     "failpoint worker": 4,
+    "skew worker": 2,
     "kill api": 3,
     "pause api": 1,
     "term api": 2,
@@ -40,11 +43,15 @@ WEIGHTS = {
     "delay": 2,
     "lose replies": 5,
     "half close": 2,
+    "mute subscriptions": 2,
     "throttle": 1,
 }
 FAILPOINTS = {
-    "api": ("create", "cancel", "read", "follow", "answer", "page", "start_session"),
-    "worker": ("claim", "finish", "ask", "requeue", "report", "heartbeat", "recover", "sweep"),
+    "api": ("create", "cancel", "read", "follow", "answer", "accept", "page", "start_session"),
+    "worker": (
+        *("claim", "finish", "ask", "requeue", "report", "heartbeat", "recover", "sweep"),
+        *("park", "remember", "recall", "sleep", "withdraw", "poll", "read_question"),
+    ),
 }
 
 
@@ -114,12 +121,27 @@ class Nemesis:
                 group.create_task(self._inflict(step))
 
     async def watch_machine(self) -> None:
-        """Records when the machine itself stands still, for ever: that too is a fault, and nobody's."""
+        """Records when the machine holds up this driver, for ever: that too is a fault, and nobody's."""
+        pace = Pace(self._rig.lease)
         while True:
-            begun = time.time()
-            await asyncio.sleep(0.05)
-            if (late := time.time() - begun) > STALL_SECONDS:
-                self._history.record(Fault("stall", "machine", begun, begun + late))
+            begun = now()
+            await asyncio.sleep(LOOK_SECONDS)
+            self._look("machine", pace, begun)
+
+    async def watch_store(self) -> None:
+        """The same of the store, which waits for its disk."""
+        pace = Pace(self._rig.lease)
+        while True:
+            begun = now()
+            await asyncio.sleep(LOOK_SECONDS)
+            with suppress(RedisError, OSError, TimeoutError):
+                await self._rig.redis.ping()
+            self._look("store", pace, begun)
+
+    def _look(self, whom: str, pace: Pace, begun: float) -> None:
+        ended = now()
+        if (since := pace.look(ended, ended - begun - LOOK_SECONDS)) is not None:
+            self._history.record(Fault("stall", whom, since, ended))
 
     async def _inflict(self, step: Step) -> None:
         what, _, whom = step.kind.partition(" ")
@@ -157,6 +179,7 @@ class Nemesis:
             await _until(lambda: process.returncode is not None)
         else:
             target.failpoint = step.failpoint
+            target.clock = (2 * step.place - 1) * CLOCK_SECONDS if what == "skew" else 0.0
             target.is_wanted = False
             target.signal(signal.SIGKILL)
             await asyncio.sleep(step.seconds if target is self._rig.store else 0.1)
@@ -186,6 +209,7 @@ class Nemesis:
             "delay": lambda: setattr(link, "delay", 0.05),
             "lose replies": lambda: setattr(link, "replies_to_lose", 1 + int(5 * step.place) % 3),
             "half close": link.half_close,
+            "mute subscriptions": link.mute,
             "throttle": lambda: setattr(link, "throttled", True),
         }
         modes[step.kind]()

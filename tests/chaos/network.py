@@ -2,7 +2,6 @@
 
 import asyncio
 import random
-from collections.abc import Callable
 from contextlib import suppress
 from typing import Literal
 
@@ -31,6 +30,7 @@ class Link:
         self.throttled = False
         self.delay = 0.0
         self.replies_to_lose = 0
+        self._muted = False
         self.heal()
 
     @property
@@ -55,6 +55,7 @@ class Link:
         """Ends all that is wrong with it."""
         self.refuses = self.throttled = False
         self.delay, self.replies_to_lose = 0.0, 0
+        self._muted = False
         for flow in self._flows.values():
             flow.set()
 
@@ -68,6 +69,10 @@ class Link:
         """Lets nothing through, and closes nothing, until it is healed."""
         for direction in directions:
             self._flows[direction].clear()
+
+    def mute(self) -> None:
+        """Loses all messages to whoever has subscribed to anything, until it is healed; all else works."""
+        self._muted = True
 
     def half_close(self) -> None:
         """Says to all clients that no more will come, and goes on taking what they send."""
@@ -93,9 +98,10 @@ class Link:
 
     async def _join(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         server_reader, server_writer = await asyncio.open_connection(HOST, self._target)
+        seen = Subscription()
         pumps = [
-            asyncio.create_task(self._pump(reader, server_writer, "up", lambda: False)),
-            asyncio.create_task(self._pump(server_reader, writer, "down", self._loses)),
+            asyncio.create_task(self._pump(reader, server_writer, "up", seen)),
+            asyncio.create_task(self._pump(server_reader, writer, "down", seen)),
         ]
         try:
             await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
@@ -114,11 +120,15 @@ class Link:
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
         direction: Direction,
-        loses: Callable[[], bool],
+        seen: "Subscription",
     ) -> None:
         while data := await reader.read(65536):
-            if loses():
+            if direction == "up":
+                seen.look(data)
+            elif self._loses():
                 return
+            elif self._muted and seen.is_there:
+                continue
             await self._flows[direction].wait()
             if self.delay:
                 await asyncio.sleep(random.uniform(0, self.delay))  # noqa: S311 - not a secret
@@ -131,3 +141,14 @@ class Link:
             await asyncio.sleep(THROTTLED_PAUSE)
         writer.write(data)
         await writer.drain()
+
+
+class Subscription:
+    """Whether a client has subscribed to anything over a connection, which then carries nothing else."""
+
+    def __init__(self) -> None:
+        self.is_there = False
+
+    def look(self, data: bytes) -> None:
+        """Looks at what it sends."""
+        self.is_there = self.is_there or b"SUBSCRIBE" in data

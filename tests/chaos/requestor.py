@@ -19,18 +19,24 @@ from tests.http.requestor import HEADERS, INITIALIZE
 
 PATIENCE_SECONDS = 20.0  # for any answer
 PAUSE_SECONDS = 0.1
-CAPABILITIES: dict[str, dict[str, object]] = {"elicitation": {}}
+CAPABILITIES: dict[str, dict[str, object]] = {
+    "elicitation": {},
+    "tasks": {"cancel": {}, "requests": {"elicitation": {"create": {}}}},
+}
+RELATED_TASK = "io.modelcontextprotocol/related-task"
+RESOURCE = "reading"
 
-OperationName = Literal["create", "get", "result", "list", "cancel", "answer"]
+OperationName = Literal["create", "get", "result", "list", "cancel", "answer", "call"]
 
 
 @dataclass(frozen=True)
 class Order:
-    """A task to be created: of which tool, how long it takes, and how long it shall be kept."""
+    """A task to be created, or a plain call: of which tool, how long it takes, how long the task shall be kept."""
 
     tool: str
     seconds: float | None = None
     ttl: float = 600.0
+    is_plain: bool = False
 
 
 class Requestor:
@@ -46,6 +52,7 @@ class Requestor:
         self._headers = HEADERS | {"authorization": f"Bearer {token}"}
         self._ids = itertools.count(1)
         self._labels = (f"{principal}-{number}" for number in itertools.count(1))
+        self._own_tasks: dict[str, _OwnTask] = {}  # by the request that they answer, and by their id
 
     async def begin(self) -> None:
         """Begins the one session that all its requests belong to."""
@@ -64,7 +71,7 @@ class Requestor:
     async def create(self, order: Order) -> Operation:
         """Asks once for a task; whether there is one is unknown where no answer came."""
         label = next(self._labels)
-        arguments = {"label": label} | ({} if order.seconds is None else {"seconds": order.seconds})
+        arguments = _arguments(order, label)
         params = {"name": order.tool, "arguments": arguments, "task": {"ttl": round(order.ttl * 1000)}}
         return await self._ask("create", "tools/call", params, label=label, tool=order.tool, ttl=order.ttl)
 
@@ -91,8 +98,20 @@ class Requestor:
 
     async def result(self, task: str, *, is_final: bool = False) -> Operation:
         """Waits once for a result, and answers what is asked meanwhile.  A stream that breaks is gone on with."""
-        operation = _Pending("result", self.principal, {"task": task, "is_final": is_final})
-        request = self._frame("tasks/result", {"taskId": task})
+        pending = _Pending("result", self.principal, {"task": task, "is_final": is_final})
+        return await self._await_response(pending, self._frame("tasks/result", {"taskId": task}))
+
+    async def call(self, order: Order) -> Operation:
+        """Calls a tool plainly, or reads the resource, once, and waits for the answer."""
+        label = next(self._labels)
+        pending = _Pending("call", self.principal, {"label": label, "tool": order.tool})
+        if order.tool == RESOURCE:
+            request = self._frame("resources/read", {"uri": f"chaos://{label}"})
+        else:
+            request = self._frame("tools/call", {"name": order.tool, "arguments": _arguments(order, label)})
+        return await self._await_response(pending, request)
+
+    async def _await_response(self, operation: "_Pending", request: object) -> Operation:
         position = ""
         for _ in range(100):
             try:
@@ -112,15 +131,34 @@ class Requestor:
         return self._record(operation.end_unknown())
 
     async def _heed(self, asked: Any) -> None:
-        """Answers a question; sometimes twice, and the second answer must not count."""
-        if asked["method"] != "elicitation/create":
-            return
-        task = asked["params"]["_meta"]["io.modelcontextprotocol/related-task"]["taskId"]
-        for _ in range(random.choice((1, 1, 2))):  # noqa: S311 - not a secret
-            await self._answer(asked["id"], task, secrets.token_hex(4))
+        """Does what the server asks for.  An answer is sometimes sent twice, and the second must not count."""
+        if asked["method"] == "elicitation/create":
+            task = asked["params"]["_meta"][RELATED_TASK]["taskId"]
+            if "task" in asked["params"] and self._takes_as_task(asked["id"], task):
+                await self._answer(asked["id"], {"task": self._own_tasks[asked["id"]].at("working")}, task)
+                return
+            for _ in range(random.choice((1, 1, 2))):  # noqa: S311 - not a secret
+                await self._answer_word(asked["id"], task, secrets.token_hex(4))
+        elif asked["method"] in ("tasks/get", "tasks/result"):
+            own = self._own_tasks[asked["params"]["taskId"]]
+            if asked["method"] == "tasks/get":
+                await self._answer(asked["id"], own.at("completed" if own.is_done else "working"), own.asked_by)
+            else:
+                await self._answer_word(asked["id"], own.asked_by, own.word, {RELATED_TASK: {"taskId": own.id}})
 
-    async def _answer(self, request: str, task: str, word: str) -> None:
-        body = {"jsonrpc": "2.0", "id": request, "result": {"action": "accept", "content": {"word": word}}}
+    def _takes_as_task(self, request: str, task: str) -> bool:
+        """Whether a question is answered by a task of this client's; once it is, it always is."""
+        if request not in self._own_tasks and random.random() < 0.7:  # noqa: S311 - not a secret
+            own = _OwnTask(secrets.token_hex(8), task, secrets.token_hex(4), time.monotonic() + random.random())  # noqa: S311
+            self._own_tasks[request] = self._own_tasks[own.id] = own
+        return request in self._own_tasks
+
+    async def _answer_word(self, request: str, task: str, word: str, meta: Any = None) -> None:
+        result = {"action": "accept", "content": {"word": word}} | ({"_meta": meta} if meta else {})
+        await self._answer(request, result, task, word)
+
+    async def _answer(self, request: str, result: Any, task: str, word: str = "") -> None:
+        body = {"jsonrpc": "2.0", "id": request, "result": result}
         for _ in range(20):
             pending = _Pending("answer", self.principal, {"task": task, "label": word, "digest": request})
             try:
@@ -172,6 +210,25 @@ class Requestor:
         return operation
 
 
+@dataclass(frozen=True)
+class _OwnTask:
+    """A task of this client's, by which it answers a question of the task ``asked_by``."""
+
+    id: str
+    asked_by: str
+    word: str
+    ends_at: float
+
+    @property
+    def is_done(self) -> bool:
+        return time.monotonic() >= self.ends_at
+
+    def at(self, status: str) -> dict[str, object]:
+        """How ``tasks/get`` shows it."""
+        times = dict.fromkeys(("createdAt", "lastUpdatedAt"), "2025-11-25T10:30:00Z")
+        return {"taskId": self.id, "status": status, "ttl": 600_000, "pollInterval": 200, **times}
+
+
 class _Pending:
     """An operation that was begun."""
 
@@ -195,6 +252,8 @@ class _Pending:
         if "error" in answer:
             return _end_with_error(ended, answer["error"], _digest(message, b'"error":'))
         payload = answer["result"]
+        if ended.op == "call":
+            return replace(ended, outcome="ok", payload=_ran(payload))
         if ended.op == "result":
             status = "failed" if payload.get("isError") else "completed"
             digest = _digest(message, b'"result":')
@@ -225,12 +284,18 @@ def _end_with_error(operation: Operation, error: Any, digest: str) -> Operation:
     return replace(operation, outcome="error", reason=reason or error["message"], status=status, digest=digest)
 
 
+def _arguments(order: Order, label: str) -> dict[str, object]:
+    return {"label": label} | ({} if order.seconds is None else {"seconds": order.seconds})
+
+
 def _digest(message: bytes, name: bytes) -> str:
     return hashlib.sha256(message.partition(name)[2]).hexdigest()[:16]
 
 
 def _ran(result: Any) -> Any:
     """What the tool said of its execution; a failed one says it in its text, as JSON if it is the tool's own."""
+    if "contents" in result:
+        return json.loads(result["contents"][0]["text"])
     if not result.get("isError"):
         return result["structuredContent"]
     try:

@@ -20,20 +20,24 @@ from tests.servers import find_redis, find_valkey
 
 APP = "tests.chaos.app:app"
 TOKENS = {"canary-4f1d-alice": {"subject": "alice"}, "canary-9b27-bob": {"subject": "bob"}}
-PATIENCE_SECONDS = 60.0
+PATIENCE_SECONDS = 120.0
 LOOK_SECONDS = 0.05
 RESTART_SECONDS = 0.2
 SERVERS = {"valkey": find_valkey, "redis": find_redis}
 
 
 class Member:
-    """A place for one process, which is started again whenever it ends; ``link`` is its way to the store."""
+    """A place for one process, which is started again whenever it ends; ``link`` is its way to the store.
+
+    ``failpoint`` and ``clock`` are for the next process: where it dies, and by how many seconds its time is wrong.
+    """
 
     def __init__(self, name: str, command: Sequence[str], env: dict[str, str], link: Link | None = None) -> None:
         self.name = name
         self.link = link
         self.logs: list[Child] = []
         self.failpoint = ""
+        self.clock = 0.0
         self.is_wanted = True
         self._command = command
         self._env = env
@@ -55,8 +59,9 @@ class Member:
             self.process = self._start()
 
     def _start(self) -> Child:
-        failpoint, self.failpoint = self.failpoint, ""  # once
-        process = Child(self._command, env={**self._env, "CHAOS_FAILPOINT": failpoint})
+        once = {"CHAOS_FAILPOINT": self.failpoint, "CHAOS_CLOCK": str(self.clock)}
+        self.failpoint, self.clock = "", 0.0
+        process = Child(self._command, env={**self._env, **once})
         self.logs.append(process)
         return process
 
@@ -185,6 +190,7 @@ class Rig:
             "page_size": 20,
             "shutdown_grace_seconds": 1,
             "redis_patience_seconds": 2,
+            "park_after_seconds": 0.3,
         }
         env = variables(link.url, settings) | {"CHAOS_FOLDER": str(self.folder), "CHAOS_BUG": self._bug}
         return Member(name, [sys.executable, "-m", "tests.chaos.entry", *words], env, link)

@@ -55,8 +55,9 @@ def _find_entries(dump: Dump) -> Iterator[str]:
     for task, record in dump.records.items():
         if found[task] != [record["status"]]:
             yield f"{task} is {record['status']}, and indexed as {found[task]}"
-        if task not in dump.values.get(KEYS.owner(record["owner"]), []):
-            yield f"{task} is not in its owner's index"
+        is_listed = task in dump.values.get(KEYS.owner(record["owner"]), [])
+        if is_listed != (record.get("kind", "task") == "task"):
+            yield f"{task}, a {record.get('kind')}, is {'' if is_listed else 'not '}in its owner's index"
         if task not in ends:
             yield f"{task} would never be swept"
     yield from (f"{task} has no record, and is indexed" for task in (ends | set(found)) - set(dump.records))

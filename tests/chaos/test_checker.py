@@ -85,6 +85,10 @@ def traced(*traces: Trace) -> Change:
     return lambda evidence: replace(evidence, traces=traces)
 
 
+def also_traced(*traces: Trace) -> Change:
+    return lambda evidence: replace(evidence, traces=(*evidence.traces, *traces))
+
+
 def struck(kind: str, target: str, begun: float, ended: float) -> Change:
     return lambda evidence: replace(evidence, faults=(*evidence.faults, Fault(kind, target, begun, ended)))
 
@@ -112,6 +116,35 @@ UNKNOWN = operation("create", 105.0, 106.0, task="", label="alice-2", tool="quic
 SECOND = {"params": '{"label":"alice-2"}', "finished_at": "106000"}
 RERUN = (trace("start", 100.2), trace("start", 101.0, run=2), trace("end", 102.0, run=2))
 SECOND_RESULT = replace(RESULT, payload=RAN | {"run": 2, "nonce": "n2"})
+
+
+def stepped(event: Any, at: float, value: str, run: int = 1) -> Trace:
+    return trace(event, at, run, tool="parking", name="one", value=value)
+
+
+def slept(event: Any, at: float, run: int = 1) -> Trace:
+    return trace(event, at, run, tool="sleeping", name="one", seconds=3.0)
+
+
+def parked(attempt: int, event: Any = "stopped") -> Change:
+    first, second = trace("start", 100.2, tool="parking"), trace("start", 101, run=2, attempt=attempt, tool="parking")
+    return traced(first, trace(event, 100.5, tool="parking"), second, trace("end", 102, run=2, tool="parking"))
+
+
+def called(tool: str, **about: Any) -> Change:
+    about = {"payload": RAN | {"task": "", "label": "alice-9", "nonce": "n2"}} | about
+    return seen(operation("call", 100.2, 102.1, task="", label="alice-9", tool=tool, **about))
+
+
+def ran_plainly(tool: str, *events: tuple[Any, int], at: float = 101.0) -> Change:
+    own = [trace(event, at, run, task="", label="alice-9", tool=tool) for event, run in events]
+    return lambda evidence: replace(evidence, traces=(*evidence.traces, *own))
+
+
+DONE = (stepped("step", 100.3, "v"), stepped("step_end", 100.4, "v"), stepped("kept", 100.5, "v"))
+DIED = struck("kill worker", "worker0", 100, 101)
+ANSWER = {"elicitation/create#1:answer": '{"result":{"content":{"word":"one"}}}'}
+HEARD = trace("answered", 101.5, value="one")
 
 BAD: list[tuple[str, str, list[Change]]] = [
     ("I1", "not found by its owner", [seen(operation("get", 105, 105.1, outcome="error", reason="not_found"))]),
@@ -200,6 +233,64 @@ BAD: list[tuple[str, str, list[Change]]] = [
         "another answer",
         [stored(KEYS.inputs(TASK), KEPT, 1), seen(replace(RESULT, payload=RAN | {"answer": "x"}))],
     ),
+    ("I9", "a plain call that is listed", [recorded("0_bb", kind="call", params='{"label":"x"}')]),
+    ("I10", "attempts without a fault", [parked(attempt=2)]),
+    ("I10", "parked for ever and run again", [parked(attempt=1, event="answered")]),
+    ("I14", "done again, and gone on from", [DIED, traced(*DONE, stepped("step", 102, "w", run=2))]),
+    (
+        "I14",
+        "two values",
+        [DIED, traced(*DONE, stepped("step_end", 101, "w", run=2), stepped("kept", 102, "w", run=2))],
+    ),
+    ("I14", "a value from nowhere", [traced(stepped("step", 100.3, "v"), stepped("kept", 100.5, "v"))]),
+    ("I14", "done again for nothing", [traced(*DONE[:2], stepped("step", 101, "w", run=2))]),
+    ("I15", "too short", [traced(slept("sleep", 100), slept("slept", 102.9))]),
+    ("I15", "too short in another run", [DIED, traced(slept("sleep", 100), slept("slept", 102.9, run=2))]),
+    ("I15", "too long", [traced(slept("sleep", 100), slept("slept", 105.6))]),
+    (
+        "I15",
+        "begun again",
+        [
+            struck("kill worker", "worker0", 90, 91),
+            traced(slept("sleep", 100), slept("sleep", 102.9, run=2), slept("slept", 105.9, run=2)),
+        ],
+    ),
+    (
+        "I16",
+        "deaf to its answer",
+        [
+            stored(KEYS.inputs(TASK), ANSWER, 1),
+            seen(answered("one", 100.3)),
+            traced(replace(HEARD, at=103.0)),
+        ],
+    ),
+    (
+        "I16",
+        "never heard its answer",
+        [stored(KEYS.inputs(TASK), ANSWER, 1), seen(answered("one", 98.0)), traced(trace("start", 98))],
+    ),
+    ("I16", "parking was an attempt", [parked(attempt=2)]),
+    ("I17", "the answer of no execution", [called("quick")]),
+    ("I17", "the answer of one that did not end", [called("quick"), ran_plainly("quick", ("start", 2))]),
+    (
+        "I17",
+        "the answer of another call",
+        [called("quick", payload=RAN | {"nonce": "n2"}), ran_plainly("quick", ("start", 2), ("end", 2))],
+    ),
+    (
+        "I17",
+        "run twice",
+        [DIED, called("destructive"), ran_plainly("destructive", ("start", 1), ("start", 2), ("end", 2))],
+    ),
+    ("I17", "run twice for nothing", [called("slow"), ran_plainly("slow", ("start", 1), ("start", 2), ("end", 2))]),
+    ("I17", "attempted too often", [DIED, called("slow"), ran_plainly("slow", ("start", 4))]),
+    ("I17", "no clear error", [called("slow", outcome="error", reason="oops")]),
+    (
+        "I17",
+        "refused, and run",
+        [called("slow", outcome="error", reason="storage_full"), ran_plainly("slow", ("start", 1))],
+    ),
+    ("I17", "lost for nothing", [called("slow", outcome="error", reason="worker_lost")]),
 ]
 
 FINE: list[tuple[str, list[Change]]] = [
@@ -256,6 +347,50 @@ FINE: list[tuple[str, list[Change]]] = [
     (
         "the second answer ignored",
         [stored(KEYS.inputs(TASK), KEPT, 1), seen(answered("one", 101), answered("two", 102))],
+    ),
+    (
+        "a step done again that died",
+        [DIED, also_traced(*DONE[:1], *(replace(each, run=2, nonce="n2") for each in DONE))],
+    ),
+    ("a step done again before its record", [DIED, also_traced(*DONE[:2], stepped("step", 102, "w", run=2))]),
+    (
+        "an older run that goes on from a newer one's step",
+        [DIED, also_traced(*(replace(each, run=2, nonce="n2") for each in DONE), stepped("kept", 102, "v", run=1))],
+    ),
+    ("a step not done again", [DIED, also_traced(*DONE, stepped("kept", 102, "v", run=2))]),
+    ("slept", [also_traced(slept("sleep", 100), slept("slept", 103.1))]),
+    ("a late run still slept enough", [DIED, also_traced(slept("sleep", 100), slept("slept", 109, run=2))]),
+    (
+        "came to a sleep that was over",
+        [also_traced(slept("sleep", 100), slept("sleep", 110, run=2), slept("slept", 110.1, run=2))],
+    ),
+    ("parked", [parked(attempt=1), recorded(run="2"), without("result"), seen(SECOND_RESULT)]),
+    (
+        "heard its answer",
+        [
+            stored(KEYS.inputs(TASK), ANSWER, 1),
+            seen(answered("one", 100.3)),
+            also_traced(HEARD),
+        ],
+    ),
+    (
+        "a question taken back and asked anew",
+        [
+            stored(KEYS.inputs(TASK), ANSWER, 1),
+            seen(replace(answered("two", 100.3), digest="q1"), replace(answered("one", 101), digest="q2")),
+        ],
+    ),
+    ("a plain call", [called("quick"), ran_plainly("quick", ("start", 2), ("end", 2))]),
+    ("a plain call without an answer", [called("destructive", outcome="unknown"), ran_plainly("quick", ("start", 1))]),
+    ("a plain call refused", [called("slow", outcome="error", reason="storage_full")]),
+    ("a plain call lost", [DIED, called("quick", outcome="error", reason="worker_lost")]),
+    (
+        "a plain call handed back",
+        [
+            struck("term worker", "worker0", 100, 101),
+            called("destructive"),
+            ran_plainly("destructive", ("start", 1), ("stopped", 1), ("start", 2), ("end", 2)),
+        ],
     ),
     ("an expired task still counted", [stored(KEYS.active("a"), [OTHER], 1000)]),
 ]

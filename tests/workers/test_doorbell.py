@@ -88,3 +88,11 @@ async def test_nobody_listens_anew_where_there_is_no_store() -> None:
     stage = Stage.open(None)
     stage.kit.redis.connection_pool.connection_kwargs["server"].connected = False
     await Porter(stage).doorbell.listen_anew()
+
+
+async def test_a_full_store_is_no_error_of_the_listener(porter: Porter) -> None:
+    await porter.stage.redis.config_set("maxmemory", 1)
+    try:
+        await porter.doorbell.listen_anew()
+    finally:
+        await porter.stage.redis.config_set("maxmemory", 0)
