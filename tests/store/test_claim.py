@@ -398,3 +398,14 @@ async def test_a_retry_whose_task_is_gone_is_dropped(world: World) -> None:
     await world.forget(run.task_id)
     assert await world.claim() == []
     assert await world.members(world.keys.later()) == []
+
+
+async def test_a_claim_removes_a_bounded_number_of_what_is_over(world: World) -> None:
+    """A store with fifty thousand expired tasks in its queue stood still for a fifth of a second."""
+    for _ in range(150):
+        await world.forget(await world.create())
+    task_id = await world.create()
+    assert await world.claim() == []
+    assert len(await world.ready()) == 51
+    assert await world.redis.llen(world.keys.bell("default")) == 1  # who wakes by it goes on
+    assert (await world.claim_one()).task_id == task_id

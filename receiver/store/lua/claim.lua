@@ -10,7 +10,7 @@ local worker, claim, lease = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local free, open = tonumber(ARGV[4]), tonumber(ARGV[5])
 local now = now_ms()
 local last_queue = 6 + 3 * ARGV[6]
-local mine, claimed = {}, {}
+local mine, claimed, removals = {}, {}, 100 -- of what is over in one claim: others want the store too
 for i = last_queue + 1, #ARGV, 2 do
   mine[ARGV[i]] = ARGV[i + 1]
 end
@@ -26,11 +26,12 @@ end
 local function take_from(queue, cap, plain)
   local room = cap > 0 and cap - redis.call('SCARD', key_running(capped_tool(queue))) or math.huge
   local passed = 0
-  while room > 0 and (plain and free or math.min(free, open)) > 0 do
+  while room > 0 and removals > 0 and (plain and free or math.min(free, open)) > 0 do
     local head = redis.call('ZRANGE', key_queue(queue), passed, passed, 'WITHSCORES')
     if not head[1] then break end
     local verdict = take(string.sub(head[1], #J + 1), queue, head[2])
     passed = passed + (verdict == 'passed' and 1 or 0)
+    removals = removals - (verdict == 'removed' and 1 or 0)
     room = room - ((verdict == 'taken' or verdict == 'renewed') and 1 or 0)
     if verdict == 'taken' then
       free, open = free - 1, open - (plain and 0 or 1)
