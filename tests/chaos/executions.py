@@ -45,7 +45,8 @@ def check_attempts(evidence: Evidence, ledger: Ledger) -> Iterator[str]:
 def check_steps(evidence: Evidence, ledger: Ledger) -> Iterator[str]:
     """I14: a step that a run went on from is not done again, and returns the same in every run.
 
-    It is done again only where its run died before it went on, by a fault.
+    It is done again only where its run died before it went on, by a fault; or by an older run, whose worker hung and
+    does not know yet that another one took its task.
     """
     for task, traces in ledger.traces.items():
         for name, of_step in _by_name(traces, "step", "step_end", "kept").items():
@@ -54,9 +55,9 @@ def check_steps(evidence: Evidence, ledger: Ledger) -> Iterator[str]:
             values = {trace.value for trace in kept}
             if len(values) > 1:
                 yield f"{task}: step {name} returned {len(values)} different values"
-            first = min(kept, key=lambda trace: trace.at, default=None)
-            if first is not None and any(trace.at > first.at for trace in done):
-                yield f"{task}: step {name} was done again, and run {first.run} had gone on from it"
+            again = [(one, it) for it in done for one in kept if it.at > one.at and it.run > one.run]
+            if again:
+                yield f"{task}: step {name} was done again, and run {again[0][0].run} had gone on from it"
             ended = {trace.value for trace in of_step if trace.event == "step_end"}
             if values - ended:
                 yield f"{task}: step {name} returned what no execution of it did"

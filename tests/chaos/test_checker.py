@@ -357,6 +357,10 @@ FINE: list[tuple[str, list[Change]]] = [
         "an older run that goes on from a newer one's step",
         [DIED, also_traced(*(replace(each, run=2, nonce="n2") for each in DONE), stepped("kept", 102, "v", run=1))],
     ),
+    (
+        "a step that an older run does, whose worker hung",
+        [DIED, also_traced(*(replace(each, run=2, nonce="n2") for each in DONE), stepped("step", 102, "w", run=1))],
+    ),
     ("a step not done again", [DIED, also_traced(*DONE, stepped("kept", 102, "v", run=2))]),
     ("slept", [also_traced(slept("sleep", 100), slept("slept", 103.1))]),
     ("a late run still slept enough", [DIED, also_traced(slept("sleep", 100), slept("slept", 109, run=2))]),
