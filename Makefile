@@ -24,8 +24,8 @@ install: $(INSTALLED) ## set up the environment in .venv, and nothing else
 run: $(INSTALLED) ## serve the demo app: API, worker and an embedded server in one command
 	@$(BIN)/receiver dev ops.demo:app $(ARGS)
 
-test: $(INSTALLED) ## run all tests, side by side; ARGS="-k cancel -n 0" for some in one process
-	@$(BIN)/python -m pytest -n auto --dist loadscope $(ARGS)
+test: $(INSTALLED) ## run all tests; ARGS="-k cancel" for some, ARGS="-n 2 --dist loadscope" side by side
+	@$(BIN)/python -m pytest $(ARGS)
 
 conformance: $(INSTALLED) ## run the conformance suites against this server, which `make test` does too
 	@$(BIN)/python -m pytest tests/conformance $(ARGS)
