@@ -14,7 +14,8 @@ _SHAPE = re.compile(r"[0-9a-f]{48}")
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """``owner`` is whose it is; ``revision`` what was negotiated; ``capabilities`` those of the client."""
+    """``owner`` is whose it is; ``revision`` what was negotiated; ``capabilities`` those of the client
+    that were agreed on."""
 
     id: str
     owner: str
@@ -23,9 +24,8 @@ class Session:
 
     @property
     def askable(self) -> str:
-        """What its client can be asked, as one text for the store; tasks only where its revision has them."""
-        names = list_askable(self.capabilities)
-        return " ".join(name for name in names if self.revision.tasks or not name.startswith("tasks."))
+        """What its client can be asked, as one text for the store."""
+        return " ".join(list_askable(self.capabilities))
 
 
 def new_session_id() -> str:

@@ -12,9 +12,9 @@ import structlog
 
 from receiver.cancellation import cancel_all
 from receiver.protocol.elicitation import Elicited
-from receiver.protocol.errors import ReplayDiverged, Retry, ToolError
+from receiver.protocol.errors import Retry
 from receiver.protocol.outcome import Outcome
-from workers.channel import Channel, Message
+from workers.channel import PASSED_ON, Channel, Message
 from workers.context import RunContext
 from workers.ending import Ending
 from workers.memo import Memo
@@ -34,7 +34,6 @@ METHODS = frozenset(
         "sample",
     }
 )
-ERRORS = (ReplayDiverged, ToolError, TypeError, ValueError, asyncio.CancelledError)  # as they arrive
 
 log = structlog.get_logger(__name__)
 
@@ -105,7 +104,7 @@ class Attendant:
             answer = {"answer": number, "value": await self._do(channel, number, method, arguments)}
             channel.send(answer)
         except BaseException as error:
-            kind = next((it.__name__ for it in ERRORS if isinstance(error, it)), "RuntimeError")
+            kind = next((name for name, it in PASSED_ON.items() if isinstance(error, it)), "RuntimeError")
             if kind == "RuntimeError" and not isinstance(error, StepFailed):
                 log.error("context_call_failed", method=method, exc_info=error)
             channel.send({"answer": number, "error": [kind, str(error)]})

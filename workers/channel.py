@@ -22,7 +22,14 @@ from typing import Any, Self
 
 import orjson
 
+from receiver.protocol.errors import ReplayDiverged, ToolError
+
 LENGTH = struct.Struct(">I")
+
+# What a Context may raise at the other side, by the name that goes over; anything else is a RuntimeError there.
+PASSED_ON: dict[str, type[BaseException]] = {
+    error.__name__: error for error in (ReplayDiverged, ToolError, TypeError, ValueError, asyncio.CancelledError)
+}
 
 Message = Mapping[str, Any]
 

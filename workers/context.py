@@ -1,23 +1,18 @@
 """The Context of a run."""
 
-import asyncio
 import hashlib
 import math
-import threading
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import orjson
 import structlog
 from pydantic import BaseModel
 
-from receiver.context import Context, SyncContext
-from receiver.principal import Principal
 from receiver.protocol.capability import augmentable, client_supports
 from receiver.protocol.elicitation import Elicited, ElicitedLink, read_elicited
 from receiver.protocol.errors import Refused, ToolError
 from receiver.protocol.form_schema import requested_schema
-from receiver.protocol.handshake import REVISIONS
 from receiver.protocol.link import check_url
 from receiver.protocol.loglevel import LOG_LEVELS, LogLevel, rank_of
 from receiver.protocol.messages import (
@@ -31,6 +26,7 @@ from receiver.protocol.outcome import one_line
 from receiver.protocol.sampling import check_sampling, needed_capabilities
 from receiver.store.runs import Notice
 from receiver.store.streams import CLOSE
+from workers.claimed import ClaimedContext
 from workers.memo import Memo
 from workers.progress import Progress
 from workers.questions import Inquiry, Questions
@@ -51,13 +47,12 @@ _LEVELS = {level: level for level in LOG_LEVELS} | {
 }
 
 
-class RunContext(Context):
-    """What a tool sees of its run; made on the event loop, usable from any thread."""
+class RunContext(ClaimedContext):
+    """What a tool sees of its run in a worker."""
 
     def __init__(
         self,
         active: ActiveRun,
-        principal: Principal,
         state: Any,
         reporter: Reporter,
         progress: Progress,
@@ -65,6 +60,7 @@ class RunContext(Context):
         memo: Memo,
         announce: Callable[[str], Awaitable[None]],
     ) -> None:
+        super().__init__(active.claim, state)
         self._active = active
         self._announce = announce
         self._questions = questions
@@ -72,41 +68,12 @@ class RunContext(Context):
         self._memo = memo
         self._links: dict[str, str] = {}  # what asks a user to open a link, by the id of that elicitation
         self._progress = progress
-        self._principal = principal
-        self._state = state
         self._reporter = reporter
-        self._loop = asyncio.get_running_loop()
-        self._loop_thread = threading.get_ident()
         self._began = self._loop.time()
-
-    @property
-    def task_id(self) -> str | None:
-        claim = self._active.claim
-        return claim.task_id if claim.kind == "task" else None
-
-    @property
-    def run(self) -> int:
-        return self._active.claim.run
-
-    @property
-    def attempt(self) -> int:
-        return self._active.claim.attempt
-
-    @property
-    def state(self) -> Any:
-        return self._state
-
-    @property
-    def principal(self) -> Principal:
-        return self._principal
 
     @property
     def cancelled(self) -> bool:
         return self._active.stop_reason is not None
-
-    @property
-    def sync(self) -> SyncContext:
-        return SyncContext(self, self._block_on)
 
     async def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
         self._progress.report(done, total, message)
@@ -188,15 +155,10 @@ class RunContext(Context):
 
     async def _ask(self, name: str, content: Any, needs: tuple[str, ...], render: Render, as_task: bool) -> Any:
         runs_tasks = augmentable(name.partition("#")[0])
-        if not as_task or not self._has_tasks or not client_supports(self._capabilities, runs_tasks):  # T-02, T-03
+        if not as_task or not client_supports(self._capabilities, runs_tasks):  # T-02, T-03
             return await self._questions.ask(name, Inquiry(content, needs, lambda id: render(id, None)))
         ttl = max(1, self._active.claim.remaining - round((self._loop.time() - self._began) * 1000))
         return await self._questions.ask(name, Inquiry(content, (*needs, runs_tasks), lambda id: render(id, ttl), True))
-
-    @property
-    def _has_tasks(self) -> bool:
-        revision = REVISIONS.get(self._active.claim.text("protocol"))
-        return revision is not None and revision.tasks
 
     def _derive_id(self, question: str) -> str:
         """The id of an elicitation: a later run asks for the same one.  Nobody else knows what it is made from."""
@@ -208,9 +170,3 @@ class RunContext(Context):
             if not client_supports(self._capabilities, capability):
                 raise ToolError(f"The client does not support {capability}, which this tool needs")
         return capabilities
-
-    def _block_on(self, work: Coroutine[Any, Any, T]) -> T:
-        if threading.get_ident() == self._loop_thread:
-            work.close()
-            raise RuntimeError("ctx.sync is for plain functions; an async tool would wait for itself for ever")
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result()

@@ -66,9 +66,13 @@ class Memo:
         return asyncio.get_running_loop().time() + left / 1000
 
     async def _recall(self, call: str, name: str, digest: str) -> Recorded | None:
-        if self._active.claim.run == 1:
-            return None  # there is no earlier run
-        recorded = await self._steps.recall(self._active.claim.task_id, call)
-        if recorded is not None and recorded.digest != digest:
+        """What was recorded.  The first run asks, too: a later one may have begun while its worker hung."""
+        claim = self._active.claim
+        recorded = await self._steps.recall(claim.task_id, claim.run, call)
+        if recorded is Verdict.DONE:
+            return None
+        if isinstance(recorded, Verdict):
+            await self._active.rest_for_ever()
+        if recorded.digest != digest:
             raise self._active.diverge(f"The tool calls its step {name!r} with other arguments than in an earlier run")
         return recorded

@@ -4,29 +4,21 @@ import asyncio
 import itertools
 import math
 import os
-import threading
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-import orjson
 from pydantic import BaseModel
 
-from receiver.context import Context, SyncContext
-from receiver.principal import Principal
 from receiver.protocol.elicitation import Elicited, ElicitedLink
-from receiver.protocol.errors import ReplayDiverged, ToolError
 from receiver.protocol.form_schema import requested_schema
 from receiver.protocol.loglevel import LogLevel
 from receiver.store.record import ClaimedRun
-from workers.channel import Channel, Message
+from workers.channel import PASSED_ON, Channel, Message
+from workers.claimed import ClaimedContext
 from workers.step import Step
 from workers.threads import Threads
 
 T = TypeVar("T")
-
-ERRORS: dict[str, type[BaseException]] = {
-    error.__name__: error for error in (ReplayDiverged, ToolError, TypeError, ValueError, asyncio.CancelledError)
-}
 
 
 class Caller:
@@ -85,7 +77,7 @@ class Caller:
             case {"produce": int(number)} if number in self._producers:
                 self._producing[number] = asyncio.create_task(self._produce(number, self._producers[number]))
             case {"answer": int(number), "error": [kind, text]}:
-                self._settle(number, ERRORS.get(kind, RuntimeError)(text))
+                self._settle(number, PASSED_ON.get(kind, RuntimeError)(text))
             case {"answer": int(number), "value": value}:
                 self._settle(number, None, value)
 
@@ -117,45 +109,17 @@ class Caller:
         self.on_stop()
 
 
-class RemoteContext(Context):
-    """What a tool sees of its run; made on the event loop, usable from any thread."""
+class RemoteContext(ClaimedContext):
+    """What a tool sees of its run in a process of its own."""
 
     def __init__(self, caller: Caller, claim: ClaimedRun, state: Any, threads: Threads) -> None:
+        super().__init__(claim, state)
         self._caller = caller
-        self._claim = claim
-        self._state = state
         self._threads = threads
-        self._principal = Principal.from_json(orjson.loads(claim.fields["principal"]))
-        self._loop = asyncio.get_running_loop()
-        self._loop_thread = threading.get_ident()
-
-    @property
-    def task_id(self) -> str | None:
-        return self._claim.task_id if self._claim.kind == "task" else None
-
-    @property
-    def run(self) -> int:
-        return self._claim.run
-
-    @property
-    def attempt(self) -> int:
-        return self._claim.attempt
-
-    @property
-    def state(self) -> Any:
-        return self._state
-
-    @property
-    def principal(self) -> Principal:
-        return self._principal
 
     @property
     def cancelled(self) -> bool:
         return self._caller.is_stopped
-
-    @property
-    def sync(self) -> SyncContext:
-        return SyncContext(self, self._block_on)
 
     async def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
         if not all(map(math.isfinite, (done, total or 0))):  # which JSON can't express
@@ -198,9 +162,3 @@ class RemoteContext(Context):
         asked = {"messages": messages, "max_tokens": max_tokens, "as_task": as_task, **params}
         result: dict[str, Any] = await self._caller.call("sample", **asked)
         return result
-
-    def _block_on(self, work: Coroutine[Any, Any, T]) -> T:
-        if threading.get_ident() == self._loop_thread:
-            work.close()
-            raise RuntimeError("ctx.sync is for plain functions; an async tool would wait for itself for ever")
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result()

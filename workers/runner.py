@@ -4,11 +4,9 @@ import asyncio
 from functools import partial
 from typing import Any
 
-import orjson
 import structlog
 
 from receiver.operation import Operation
-from receiver.principal import Principal
 from receiver.protocol.errors import InternalError, ReceiverError, Retry
 from receiver.protocol.outcome import Outcome
 from receiver.receiver import Receiver
@@ -154,10 +152,9 @@ class Runner:
         return ThreadWork(claim.task_id, work, self._threads)
 
     def _make_context(self, active: ActiveRun, reporter: Reporter, progress: Progress, memo: Memo) -> RunContext:
-        principal = Principal.from_json(orjson.loads(active.claim.fields["principal"]))
         questions = Questions(self._kit.inputs, active)
         announce = self._kit.subscriptions.announce
-        return self.context(active, principal, self.state, reporter, progress, questions, memo, announce)
+        return self.context(active, self.state, reporter, progress, questions, memo, announce)
 
     async def _stop(self, active: ActiveRun, operation: Operation, work: Work, reason: StopReason) -> bool:
         """Stops the work.  Returns whether it has ended."""

@@ -4,6 +4,7 @@ from typing import Any
 
 from receiver.dispatch import Answer
 from receiver.methods.services import ServerCall, admission_of
+from receiver.protocol.capability import agreed
 from receiver.protocol.errors import InvalidParams, InvalidRequest
 from receiver.protocol.handshake import REVISIONS, negotiate_version, render_initialize, server_capabilities
 from receiver.protocol.loglevel import read_level
@@ -19,7 +20,8 @@ async def initialize(call: ServerCall) -> Answer:
         raise InvalidParams("params.protocolVersion must be a string")
     services, app = call.services, call.services.app
     revision = REVISIONS[negotiate_version(asked)]  # L-01
-    session = Session(new_session_id(), call.principal.owner, revision, _read_object(call, "capabilities"))
+    capabilities = agreed(_read_object(call, "capabilities"), tasks=revision.tasks)
+    session = Session(new_session_id(), call.principal.owner, revision, capabilities)
     await services.sessions.start(session, _read_object(call, "clientInfo"))
     result = render_initialize(
         revision=revision,

@@ -20,6 +20,11 @@ def augmentable(method: str) -> str:
     return f"tasks.requests.{method.replace('/', '.')}"
 
 
+def agreed(capabilities: Mapping[str, Any], *, tasks: bool) -> dict[str, Any]:
+    """What a client declared, without tasks where the agreed revision of the protocol has none (L-02, T-03)."""
+    return {name: value for name, value in capabilities.items() if tasks or name != "tasks"}
+
+
 def list_askable(capabilities: Mapping[str, Any]) -> list[str]:
     """What a client can be asked: those of ASKABLE that it declares."""
     return [name for name in ASKABLE if client_supports(capabilities, name)]

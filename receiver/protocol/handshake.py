@@ -31,7 +31,6 @@ class Revision:
     icons: bool
     structured_output: bool  # Tool.outputSchema; structuredContent may go to anyone
     titles: bool
-    elicitation: bool
     resource_links: bool
 
 
@@ -42,13 +41,10 @@ LATEST = Revision(
     icons=True,
     structured_output=True,
     titles=True,
-    elicitation=True,
     resource_links=True,
 )
 _JUNE = replace(LATEST, version="2025-06-18", tasks=False, priming=False, icons=False)
-_MARCH = replace(
-    _JUNE, version="2025-03-26", structured_output=False, titles=False, elicitation=False, resource_links=False
-)
+_MARCH = replace(_JUNE, version="2025-03-26", structured_output=False, titles=False, resource_links=False)
 
 REVISIONS = {revision.version: revision for revision in (LATEST, _JUNE, _MARCH)}
 SUPPORTED_VERSIONS = tuple(REVISIONS)  # the newest first

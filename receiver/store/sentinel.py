@@ -1,4 +1,7 @@
-"""A Redis that Sentinels watch over: each new connection asks them which server is the master now."""
+"""A Redis that Sentinels watch over: each new connection asks them which server is the master now.
+
+redis-py has connections for this too, but in a pool that refuses where ours waits, and they believe a late Sentinel.
+"""
 
 import asyncio
 from dataclasses import dataclass, field

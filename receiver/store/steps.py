@@ -20,10 +20,10 @@ class StepStore:
     def __init__(self, client: Client) -> None:
         self._client = client
 
-    async def recall(self, task_id: str, step: str) -> Recorded | None:
-        """What an earlier run recorded of a step; None if it did not end yet."""
-        found = await self._client.call("recall", task_id, step)
-        return Recorded(found[0].decode(), bytes(found[1])) if found else None
+    async def recall(self, task_id: str, run: int, step: str) -> Recorded | Verdict:
+        """What an earlier run recorded of a step; DONE if none has, so that this run is to do it."""
+        code, *found = await self._client.call("recall", task_id, run, step)
+        return Recorded(found[0].decode(), bytes(found[1])) if found else Verdict(code)
 
     async def remember(self, task_id: str, run: int, step: str, recorded: Recorded) -> Verdict:
         """Records what a step returned.  Raises Refused where the store is full."""

@@ -10,7 +10,7 @@ from redis import Redis
 
 from receiver.store.keys import Keys
 from tests.acceptance.deployment import LOOK_SECONDS, Deploy, Deployment, until
-from tests.wire.client import Client
+from tests.wire.client import Client, Stream
 
 STEPS = ("one", "two", "three")
 POINTS = [f"{where}_{step}" for step in STEPS for where in ("before", "in", "behind")]
@@ -46,8 +46,10 @@ class Attendant:
             await asyncio.sleep(LOOK_SECONDS)
 
     async def _follow_once(self) -> Any:
-        async with self._client.waiting_for(self.task_id, self._node) as stream:
-            async for event in stream.events():
+        async with self._client.result_or_stream(self.task_id, self._node) as answer:
+            if not isinstance(answer, Stream):  # the task ended while its client was away
+                return answer["result"]
+            async for event in answer.events():
                 message = event.message
                 if message.get("method") == "elicitation/create":
                     self.asked.set()

@@ -82,20 +82,20 @@ def _enqueue_later() -> None:
     async def create_in_two_steps(self: TaskStore, admission: Any, new: NewTask) -> int:
         created_at = await create(self, admission, new)
         client: Client = self._client
-        await client.call("recall", new.id)
+        await client.call("enqueue", new.id)
         return created_at
 
     TaskStore.create = create_in_two_steps  # type: ignore[method-assign]
     read = scripts._read
 
-    def read_or_recall(name: str) -> str:
-        if name != "recall":
+    def read_or_enqueue(name: str) -> str:
+        if name != "enqueue":
             return read(name)
         fields = "redis.call('HMGET', key_task(ARGV[1]), 'queue', 'owner')"
         call = "make_ready(ARGV[1], task[1], int(fair_tag(task[1], task[2], true)))"
         return f"-- include: queue\nlocal task = {fields}\n{call}\nreturn 1\n"
 
-    scripts._read = read_or_recall
+    scripts._read = read_or_enqueue
 
 
 def _attempt_all_calls() -> None:
@@ -271,7 +271,7 @@ BUGS: dict[str, Bug] = {
     "step_by_number": Bug(
         "a step is known by its place, and gets what another one returned",
         ("I14",),
-        [Edit("recall", "ARGV[2] .. ':value'", "'step/one#1:value'")],
+        [Edit("recall", "ARGV[3] .. ':value'", "'step/one#1:value'")],
         faults=KILLS,
         tools=("composing", "parking"),
     ),

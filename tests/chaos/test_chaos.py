@@ -18,7 +18,7 @@ SECONDS = 60.0
 LEASE = 2.0
 RATE = 10.0  # of each campaign: three at once share a small machine
 PATIENCE_SECONDS = 300.0
-LEAST_CREATED = 50  # fewer would prove little; a busy machine makes few
+LEAST_CREATED = 100  # fewer would prove little
 LEAST_STRUCK = 10
 
 

@@ -69,11 +69,11 @@ async def test_a_second_request_has_a_time_of_its_own(hasty: Api) -> None:
 
 
 async def test_hundreds_of_slow_connections_keep_nobody_out(hasty: Api, http: httpx2.AsyncClient) -> None:
+    requestor = Requestor(http, f"{hasty.url}/mcp")
+    task_id = await requestor.create("echo", text="x")  # its connection stands: a new one has a second, on any machine
     async with AsyncExitStack() as stack:
         slow = [asyncio.create_task(drip(hasty, POST % host(hasty), b"X-More: 1\r\n")) for _ in range(SLOW)]
         stack.callback(lambda: [each.cancel() for each in slow])
-        requestor = Requestor(http, f"{hasty.url}/mcp")
-        task_id = await requestor.create("echo", text="x")
         assert (await requestor.get(task_id))["status"] == "working"
         assert all(answer.startswith(LATE) or answer == b"" for answer in await asyncio.gather(*slow))
 

@@ -110,10 +110,11 @@ class WorkRules(RunRules):
         """As a tool does: a step that is recorded is not done again."""
         _, run = self.begin(place, loses)
         name = f"step#{step}"
-        recorded = self.run(self.world.steps.recall(run.task_id, name))
-        value = self.now.steps(run.task_id).get(f"{name}:value")
-        assert (recorded.value if recorded else None) == value
-        if recorded is None:
+        recorded = self.run(self.world.steps.recall(run.task_id, run.run, name))
+        self.check_fence(run, isinstance(recorded, Recorded) or recorded is Verdict.DONE)
+        if isinstance(recorded, Recorded):
+            assert recorded.value == self.now.steps(run.task_id).get(f"{name}:value")
+        elif recorded is Verdict.DONE:
             found = Recorded("digest", b"%d" % run.run)
             self.wire.loses = loses
             verdict = self.run(self.world.steps.remember(run.task_id, run.run, name, found))

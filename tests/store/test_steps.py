@@ -13,12 +13,12 @@ ONE = Recorded("digest", b'{"pages":3}')
 
 async def test_a_later_run_finds_what_was_recorded(world: World) -> None:
     run = await world.start()
-    assert await world.steps.recall(run.task_id, STEP) is None
+    assert await world.steps.recall(run.task_id, run.run, STEP) is Verdict.DONE
     assert await world.steps.remember(run.task_id, run.run, STEP, ONE) is Verdict.DONE
     await world.lose_lease(run.task_id)
     later = await world.claim_one("w2")
-    assert await world.steps.recall(later.task_id, STEP) == ONE
-    assert await world.steps.recall(later.task_id, "step/fetch#2") is None
+    assert await world.steps.recall(later.task_id, later.run, STEP) == ONE
+    assert await world.steps.recall(later.task_id, later.run, "step/fetch#2") is Verdict.DONE
     key, task = world.keys.steps(run.task_id), world.keys.task(run.task_id)
     assert await world.redis.pexpiretime(key) == await world.redis.pexpiretime(task)
 
@@ -40,7 +40,7 @@ async def test_a_sleep_ends_when_the_first_run_said(world: World) -> None:
 
 
 @pytest.mark.parametrize("how", ["finished", "cancelled", "expired", "handed back", "superseded"])
-async def test_who_has_no_task_any_more_records_nothing(world: World, how: str) -> None:
+async def test_who_has_no_task_any_more_records_nothing_and_is_told_so_before(world: World, how: str) -> None:
     run = await world.start()
     if how == "finished":
         await finish(world, run)
@@ -54,6 +54,9 @@ async def test_who_has_no_task_any_more_records_nothing(world: World, how: str) 
         await world.claim_one("w2")
     assert await world.steps.remember(run.task_id, run.run, STEP, ONE) is not Verdict.DONE
     assert isinstance(await world.steps.sleep(run.task_id, run.run, "sleep#1", 10), Verdict)
+    told = await world.steps.recall(run.task_id, run.run, STEP)
+    assert isinstance(told, Verdict)
+    assert told is not Verdict.DONE
     assert not await world.redis.exists(world.keys.steps(run.task_id))
 
 
@@ -65,7 +68,7 @@ async def test_what_is_sent_again_is_recorded_once(world: World) -> None:
         left = await lossy.steps.sleep(run.task_id, run.run, "sleep#1", 50_000)
     assert not isinstance(left, Verdict)
     assert 0 < left <= 50_000
-    assert await world.steps.recall(run.task_id, STEP) == ONE
+    assert await world.steps.recall(run.task_id, run.run, STEP) == ONE
 
 
 @pytest.mark.parametrize("backend", ["valkey", "redis"], indirect=True)

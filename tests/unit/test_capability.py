@@ -2,9 +2,8 @@ from typing import Any
 
 import pytest
 
-from receiver.protocol.capability import ASKABLE, augmentable, client_supports
+from receiver.protocol.capability import ASKABLE, agreed, augmentable, client_supports
 from receiver.protocol.handshake import REVISIONS
-from receiver.session import Session
 
 EVERYTHING = {
     "elicitation": {"form": {}, "url": {}},
@@ -70,8 +69,8 @@ def test_requests_that_a_client_runs_as_tasks(method: str) -> None:  # T-02, T-0
         assert not client_supports(declared, augmentable(method))
 
 
-def test_a_session_without_tasks_is_asked_for_none() -> None:  # T-03
-    able: dict[str, Any] = {"sampling": {}, "tasks": {"requests": {"sampling": {"createMessage": {}}}}}
-    asked = {name: Session("s", "ada", revision, able).askable for name, revision in REVISIONS.items()}
-    assert asked["2025-11-25"] == "sampling tasks.requests.sampling.createMessage"
-    assert {asked["2025-06-18"], asked["2025-03-26"]} == {"sampling"}
+def test_tasks_are_agreed_on_where_the_revision_has_them() -> None:  # L-02, T-03
+    declared: dict[str, Any] = {"elicitation": {}, "sampling": {}, "tasks": {"requests": {}}}
+    known = {name: [*agreed(declared, tasks=revision.tasks)] for name, revision in REVISIONS.items()}
+    without = ["elicitation", "sampling"]
+    assert known == {"2025-11-25": [*declared], "2025-06-18": without, "2025-03-26": without}

@@ -97,7 +97,7 @@ TOOL = {
 
 class TestRevision:
     def test_what_each_one_has(self) -> None:
-        june = ["structured_output", "titles", "elicitation", "resource_links"]
+        june = ["structured_output", "titles", "resource_links"]
         assert {version: features(version) for version in SUPPORTED_VERSIONS} == {
             "2025-11-25": FEATURES,
             "2025-06-18": june,

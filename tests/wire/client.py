@@ -224,10 +224,27 @@ class Client:
     @asynccontextmanager
     async def stream_of(self, request: httpx2.Request) -> AsyncIterator[Stream]:
         """The response to a request as a stream."""
+        async with self._response_to(request) as response:
+            yield Stream(response)
+
+    @asynccontextmanager
+    async def result_or_stream(self, task_id: str, node: int = 0) -> AsyncIterator[Stream | Message]:
+        """What ``tasks/result`` is answered with: JSON if the task is over, else a stream behind its first event."""
+        message = self.frame("tasks/result", {"taskId": task_id})
+        async with self._response_to(self._request("POST", node, message, {})) as response:
+            if response.headers["content-type"] == JSON:
+                yield json.loads(await response.aread())
+            else:
+                stream = Stream(response)
+                await skip_priming(stream)
+                yield stream
+
+    @asynccontextmanager
+    async def _response_to(self, request: httpx2.Request) -> AsyncIterator[httpx2.Response]:
         response = await self._http.send(request, stream=True)
         try:
             assert response.status_code == 200, await response.aread()
-            yield Stream(response)
+            yield response
         finally:
             await response.aclose()
 

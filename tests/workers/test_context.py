@@ -46,7 +46,7 @@ class Desk:
     """A context, and what is written of its run."""
 
     def __init__(self, **fields: Any) -> None:
-        self.run = new_run(**fields)
+        self.run = new_run(principal=orjson.dumps(ADA.to_json()).decode(), **fields)
         self.written = Written()
         self.reporter = Reporter(self.written.write)
         claim = self.run.claim
@@ -56,7 +56,7 @@ class Desk:
         memo = Memo(StepStore(client), self.run, Threads(lambda: None), limit=1)
         self.announced: list[str] = []
         self.refusal: Refused | None = None
-        self.context = RunContext(self.run, ADA, {"pool": 1}, self.reporter, progress, questions, memo, self._announce)
+        self.context = RunContext(self.run, {"pool": 1}, self.reporter, progress, questions, memo, self._announce)
 
     async def _announce(self, uri: str) -> None:
         if self.refusal is not None:

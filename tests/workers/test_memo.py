@@ -103,6 +103,29 @@ async def test_a_plain_tool_has_steps_and_sleeps_too(scene: Scene) -> None:
     assert done == [1, 2]
 
 
+async def test_a_run_that_hung_does_no_step_that_is_not_its_own_any_more(scene: Scene) -> None:
+    done, gate = list[int](), Gate()
+
+    @scene.app.tool
+    async def draw(ctx: Context) -> str:
+        if ctx.run == 1:
+            await gate.wait()
+        await ctx.step("count", lambda: done.append(ctx.run))
+        return f"run {ctx.run}"
+
+    first = await scene.claim("draw")
+    hung = asyncio.create_task(scene.execute(first))
+    await until(gate.reached.is_set)
+    await scene.stage.kit.runs.requeue(first.claim.task_id, first.claim.run, "handed_back")
+    (later,) = await scene.claim_again()
+    assert (await scene.execute(later)).text == "run 2"
+    gate.opened.set()
+    await until(lambda: first.waits.calls == ["the end"])
+    first.stop("superseded")
+    await hung
+    assert done == [2]
+
+
 async def test_an_exception_is_not_recorded(scene: Scene) -> None:
     failures = iter([ToolError("no paper"), None])
 

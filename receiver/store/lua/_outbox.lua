@@ -1,20 +1,9 @@
 -- What a run says waits in its outbox, what belongs to no task in that of a session, until a stream takes it: each goes
 -- out on one stream alone (H-27).  It is JSON, or 'status' and the lines of the task as it was then, or 'close' (H-10).
+-- include: audience
 
 local OUTBOX = 256 -- messages kept; the oldest go first
 local OUTBOX_MS = 60000 -- how long they wait for a client that comes back
-local LEFT = 'left' -- in a set of streams: one of them was closed a moment ago, and its client may come back
-
--- Whether any stream of this set is open, or about to; its node renews it.
-local function is_open(streams, now)
-  local left = tonumber(redis.call('ZSCORE', streams, LEFT) or 0)
-  return redis.call('ZCOUNT', streams, int(now), '+inf') > (left >= now and 1 or 0)
-end
-
--- Whether any is, or was a moment ago.
-local function is_awaited(streams, now)
-  return redis.call('ZCOUNT', streams, int(now), '+inf') > 0
-end
 
 -- Has the open streams look: those of the task, and those of the session that asked for it.
 local function call_streams(id, session)

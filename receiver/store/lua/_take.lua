@@ -1,12 +1,8 @@
--- How claim takes tasks out of the queues.  now, worker, claim, mine, free, open and hand_over are its own.
--- include: parked
+-- How claim takes tasks out of the queues.  now, lease, worker, claim, mine, claimed, free and open are its own.
 
--- Retries, and parked tasks whose sleep is over, go back to their old place.
-local function forward_due()
-  for _, id in ipairs(redis.call('ZRANGEBYSCORE', key_later(), '-inf', int(now), 'LIMIT', 0, 100)) do
-    redis.call('ZREM', key_later(), id)
-    bring_back(id)
-  end
+local function hand_over(id, run)
+  local job = redis.call('GET', key_arq_job(id)) or ''
+  claimed[#claimed + 1] = { id, tonumber(run), job, redis.call('HGETALL', key_task(id)) }
 end
 
 -- If this very claim was made before, and its reply lost: hands the same tasks over again, and returns true.

@@ -6,6 +6,7 @@
 --       task that this worker still runs
 -- Returns {now, ms until the next retry is due (-1 = none), {id, run, arq's job, record} for each claimed task}
 -- include: lost
+-- include: due
 local worker, claim, lease = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local free, open = tonumber(ARGV[4]), tonumber(ARGV[5])
 local now = now_ms()
@@ -13,11 +14,6 @@ local last_queue = 6 + 3 * ARGV[6]
 local mine, claimed, removals = {}, {}, 100 -- of what is over in one claim: others want the store too
 for i = last_queue + 1, #ARGV, 2 do
   mine[ARGV[i]] = ARGV[i + 1]
-end
-
-local function hand_over(id, run)
-  local job = redis.call('GET', key_arq_job(id)) or ''
-  claimed[#claimed + 1] = { id, tonumber(run), job, redis.call('HGETALL', key_task(id)) }
 end
 
 -- include: take
@@ -48,7 +44,7 @@ end
 if watch_clock(now, lease) then
   recover_lost(now, 100)
 end
-forward_due()
+forward_due(now)
 if not hand_over_again() then
   for i = 7, last_queue, 3 do
     take_from(ARGV[i], tonumber(ARGV[i + 1]), ARGV[i + 2] == '1')
