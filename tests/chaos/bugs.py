@@ -238,7 +238,7 @@ BUGS: dict[str, Bug] = {
     "retry_forgotten": Bug(
         "a retry that is due is not put back",
         ("I6",),
-        [Edit("_take", "bring_back(id)")],
+        [Edit("_due", "bring_back(id)")],
         faults=("script flush",),
         tools=("flaky", "quick"),
     ),
