@@ -9,7 +9,7 @@ from receiver.store.scripts import load
 
 # What may stand in a store whose tasks are all gone: of a size that does not grow with tasks or owners, or with a TTL
 # that has nothing to do with tasks.
-LASTING = {"served", "clock", "workers", "secret", "bell", "own_bell", "worker", "held"}
+LASTING = {"served", "clock", "workers", "secret", "labels", "tally", "bell", "own_bell", "worker", "held"}
 LASTING |= {"session", "sessions", "requests", "talking", "hearers", "listeners", "stream", "replay", "rate", "ask"}
 LASTING |= {"session_outbox", "subscribed", "subscribers", "announced"}
 
@@ -29,8 +29,8 @@ def find_leaks(redis: Any, keys: Keys) -> list[str]:
 def expire_all(redis: Any, keys: Keys, *, with_flags: bool = True) -> None:
     """Lets the time of every task be over, and sweeps."""
     for entry in redis.zrange(keys.expiry(), 0, -1):
-        _, task_id, _ = entry.decode().split("/", 2)
-        own = (keys.task, keys.arq_job, keys.outbox, keys.inputs, keys.steps)
+        _, task_id, *_ = entry.decode().split("/", 2)
+        own = (keys.task, keys.arq_job, keys.outbox, keys.inputs, keys.steps, keys.history, keys.retries)
         redis.delete(*(name(task_id) for name in own))
         redis.zadd(keys.expiry(), {entry: 0})
     source = load("sweep", with_flags=with_flags).source
@@ -75,7 +75,7 @@ def _patterns(keys: Keys) -> list[tuple[re.Pattern[str], KeySpec]]:
 
 def _name(keys: Keys, spec: KeySpec) -> str:
     method = getattr(keys, spec.name)
-    name: str = method("\0") if method.__code__.co_argcount == 2 else method()
+    name: str = method(*["\0"] * (method.__code__.co_argcount - 1))
     return name
 
 

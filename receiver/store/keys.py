@@ -63,11 +63,23 @@ class Keys:
     def active(self, owner: str) -> str:
         return f"{self.prefix}active:{owner}"
 
-    @_key("zset", "permanent, swept", "the tasks in a status by updated_at: what operators filter by")
-    def status(self, status: str) -> str:
-        return f"{self.prefix}status:{status}"
+    @_key(
+        "zset",
+        "permanent, swept",
+        "the tasks of a label (`task:<tool>` or `call:<tool>`) in a status by updated_at: what operators filter by",
+    )
+    def status(self, status: str, label: str) -> str:
+        return f"{self.prefix}status:{status}:{label}"
 
-    @_key("zset", "permanent, swept", "all tasks by expires_at, as owner/id/queue: what the janitor sweeps")
+    @_key("zset", "permanent, swept", "the labels that there are, by when their last task expires")
+    def labels(self) -> str:
+        return f"{self.prefix}labels"
+
+    @_key("hash", "1 day", "what was created and what ended in one minute, and how long it ran: by label")
+    def tally(self, minute: str) -> str:
+        return f"{self.prefix}tally:{minute}"
+
+    @_key("zset", "permanent, swept", "all tasks by expires_at, as owner/id/queue/label: what the janitor sweeps")
     def expiry(self) -> str:
         return f"{self.prefix}expiry"
 
@@ -134,6 +146,14 @@ class Keys:
     @_key("hash", "with its task", "what steps of a task returned, and until when its sleeps last: for its later runs")
     def steps(self, task_id: str) -> str:
         return f"{self.prefix}task:{task_id}:steps"
+
+    @_key("list", "with its task", "what happened to a task besides what its record says: time, event, detail")
+    def history(self, task_id: str) -> str:
+        return f"{self.prefix}task:{task_id}:history"
+
+    @_key("list", "with its task", "the tasks that operators made of it once more")
+    def retries(self, task_id: str) -> str:
+        return f"{self.prefix}task:{task_id}:retries"
 
     @_key("list", "a minute, with its task at most", "messages of a task that no stream has taken yet")
     def outbox(self, task_id: str) -> str:
@@ -226,7 +246,8 @@ class Keys:
         return f"arq:in-progress:{self.job_prefix}{task_id}"
 
 
-_PREFIX, _JOB_PREFIX, _ARGUMENT = "\x01", "\x02", "\x03"
+_PREFIX, _JOB_PREFIX, _FIRST, _SECOND = "\x01", "\x02", "\x03", "\x04"
+_SYMBOLS = {_PREFIX: "P", _JOB_PREFIX: "J", _FIRST: "x", _SECOND: "y"}
 
 
 def lua_function(name: str) -> str:
@@ -234,8 +255,7 @@ def lua_function(name: str) -> str:
     keys = Keys()
     keys.prefix, keys.job_prefix = _PREFIX, _JOB_PREFIX
     method = getattr(keys, name)
-    arguments = [_ARGUMENT] if method.__code__.co_argcount == 2 else []
-    symbols = {_PREFIX: "P", _JOB_PREFIX: "J", _ARGUMENT: "x"}
-    parts = [part for part in re.split(r"([\x01-\x03])", method(*arguments)) if part]
-    expression = " .. ".join(symbols.get(part, f"'{part}'") for part in parts)
-    return f"local function key_{name}({'x' if arguments else ''}) return {expression} end"
+    arguments = (_FIRST, _SECOND)[: method.__code__.co_argcount - 1]
+    parts = [part for part in re.split(r"([\x01-\x04])", method(*arguments)) if part]
+    expression = " .. ".join(_SYMBOLS.get(part, f"'{part}'") for part in parts)
+    return f"local function key_{name}({', '.join(map(_SYMBOLS.__getitem__, arguments))}) return {expression} end"

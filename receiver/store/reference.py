@@ -46,6 +46,7 @@ FIELDS = {
     "progress_message": "what it says about that",
     "outcome": "`result` or `error`: what `payload` is",
     "payload": "the result, or the JSON-RPC error, as JSON: what `tasks/result` answers",
+    "retry_of": "the task that an operator made this one of, to run it once more",
     "op": "a mark of the last command that ended it or gave it back, by which the same command sent twice is known",
     "said": "a mark of the last report, likewise",
     "schema": "the version of this record",

@@ -40,9 +40,11 @@ async def take_stock(redis: Redis) -> Dump:
 
 async def is_quiet(redis: Redis) -> bool:
     """Whether nothing is left to be done: no run, no queue, and no entry of an expired task to be swept."""
+    labels = await redis.zrange(KEYS.labels(), 0, -1)
     async with redis.pipeline(transaction=False) as pipe:
-        for status in ("working", "input_required"):
-            pipe.zcard(KEYS.status(status))
+        for label in labels:
+            for status in ("working", "input_required"):
+                pipe.zcard(KEYS.status(status, label))
         pipe.zcard(KEYS.leases())
         pipe.zcard(KEYS.later())
         pipe.zcount(KEYS.expiry(), "-inf", time.time() * 1000)

@@ -49,8 +49,10 @@ def _find_entries(dump: Dump) -> Iterator[str]:
     """Each record stands in the index of its status alone, in its owner's, and in that of ends; nothing else does."""
     found: dict[str, list[str]] = defaultdict(list)
     for status in STATUSES:
-        for task in dump.values.get(KEYS.status(status), []):
-            found[task].append(status)
+        for key, value in dump.values.items():
+            if key.startswith(KEYS.status(status, "")):
+                for task in value:
+                    found[task].append(status)
     ends = {entry.split("/")[1] for entry in dump.values.get(KEYS.expiry(), [])}
     for task, record in dump.records.items():
         if found[task] != [record["status"]]:
@@ -65,7 +67,7 @@ def _find_entries(dump: Dump) -> Iterator[str]:
 
 def _pattern(name: str) -> str:
     method = getattr(KEYS, name)
-    argument = ["*"] if method.__code__.co_argcount == 2 else []
+    argument = ["*"] * (method.__code__.co_argcount - 1)
     return str(method(*argument))
 
 

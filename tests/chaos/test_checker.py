@@ -43,10 +43,10 @@ def dump_of(**records: dict[str, str]) -> Dump:
     values: dict[str, Any] = {KEYS.served(): {"default": "9"}, KEYS.expiry(): []}
     ttls = {KEYS.served(): -1, KEYS.expiry(): -1}
     for task, record in named.items():
-        for key in (KEYS.status(record["status"]), KEYS.owner(record["owner"])):
+        for key in (KEYS.status(record["status"], "task:slow"), KEYS.owner(record["owner"])):
             values.setdefault(key, []).append(task)
             ttls[key] = -1 if ":status:" in key else 500_000
-        values[KEYS.expiry()].append(f"{record['owner']}/{task}/default")
+        values[KEYS.expiry()].append(f"{record['owner']}/{task}/default/task:slow")
         values[KEYS.task(task)] = record
         ttls[KEYS.task(task)] = 500_000
     return Dump(at=120.0, ttls=ttls, values=values, records=named)
@@ -186,8 +186,8 @@ BAD: list[tuple[str, str, list[Change]]] = [
     ("I9", "held", [stored(KEYS.held("w"), {"claim": "3", TASK: "2"}, 1000)]),
     ("I9", "counted as unfinished", [stored(KEYS.active("a"), [TASK], 1000)]),
     ("I9", "under a max_running", [stored(KEYS.running("slow"), [TASK], -1)]),
-    ("I9", "indexed twice", [stored(KEYS.status("working"), [TASK], -1)]),
-    ("I9", "indexed without a record", [stored(KEYS.status("failed"), [OTHER], -1)]),
+    ("I9", "indexed twice", [stored(KEYS.status("working", "task:slow"), [TASK], -1)]),
+    ("I9", "indexed without a record", [stored(KEYS.status("failed", "task:slow"), [OTHER], -1)]),
     ("I9", "not in its owner's index", [stored(KEYS.owner("a"), [], 1000)]),
     ("I9", "never swept", [stored(KEYS.expiry(), [], -1)]),
     ("I9", "too long a life", [stored(KEYS.task(TASK), RECORD, 600_001)]),

@@ -8,6 +8,7 @@ from tests.leaks import FOREVER, find_spec
 from tests.properties.snapshot import Snapshot
 
 QUEUES = ("plain", "plain:draw", "default", "default:draw")
+LABELS = ("task:draw", "call:draw")
 CAP = 2
 
 
@@ -24,7 +25,8 @@ def check_task(now: Snapshot, task_id: str) -> None:
     assert places != ["parked"] or now.is_waiting(task_id), "nothing would ever bring it back"
     assert now.has(keys.arq_job(task_id)) == is_open
     assert (task_id in now.members_of(keys.active(record["owner"]))) == is_open
-    assert [each for each in STATUSES if task_id in now.members_of(keys.status(each))] == [status]
+    label = f"{record['kind']}:{record['tool']}"
+    assert [each for each in STATUSES if task_id in now.members_of(keys.status(each, label))] == [status]
     assert int(record["attempt"]) <= min(int(record["run"]), int(record["max_attempts"]))
     assert bool(record.get("worker")) == ("leases" in places) or not is_open, "who has it?"
     if now.leases.get(task_id, 0) > now.store_time:  # a worker that was silent for long is forgotten
@@ -74,7 +76,8 @@ def check_indexes(now: Snapshot, living: set[str], dead: set[str]) -> None:
     for queue in QUEUES:
         found |= set(now.ready(queue))
     for status in STATUSES:
-        found |= now.members_of(keys.status(status))
+        for label in LABELS:
+            found |= now.members_of(keys.status(status, label))
     unswept = {entry.split("/")[1] for entry in now.scores(keys.expiry())}
     assert living <= unswept, "nobody would sweep it"
     assert found <= living | (dead & unswept), "an orphan"

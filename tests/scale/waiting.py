@@ -38,7 +38,7 @@ async def measure(folder: Path, count: int, where: str) -> Waiting:
         async with Redis.from_url(deployment.store.url) as redis:
             tasks = await create_many(peer, count, TOOLS[where])
             async with asyncio.timeout(PATIENCE_SECONDS):
-                while not await _all_wait(redis, keys, count, where):  # noqa: ASYNC110 - workers see to it
+                while not await _all_wait(redis, keys, count, TOOLS[where]):  # noqa: ASYNC110 - workers see to it
                     await asyncio.sleep(LOOK_SECONDS)
             leases = await redis.zcard(keys.leases())
         report.lines.append(f"{count} tasks wait ({where}) after {time.time() - begun:.1f} s; {leases} leases are held")
@@ -52,9 +52,9 @@ async def measure(folder: Path, count: int, where: str) -> Waiting:
     return report
 
 
-async def _all_wait(redis: Redis, keys: Keys, count: int, where: str) -> bool:
-    waiting = await redis.zcard(keys.status("input_required"))
-    return bool(waiting == count and (where == "memory" or not await redis.zcard(keys.leases())))
+async def _all_wait(redis: Redis, keys: Keys, count: int, tool: str) -> bool:
+    waiting = await redis.zcard(keys.status("input_required", f"task:{tool}"))
+    return bool(waiting == count and (tool == TOOLS["memory"] or not await redis.zcard(keys.leases())))
 
 
 async def _pass(line: Line, _: int) -> float:

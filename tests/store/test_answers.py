@@ -20,7 +20,7 @@ from tests.store.clients import (
     say,
     start_call,
 )
-from tests.store.world import ADA, World, finish
+from tests.store.world import ADA, LABEL, World, finish
 
 
 async def asked(world: World, **options: Any) -> tuple[Session, ClaimedRun, Question]:
@@ -51,8 +51,8 @@ async def test_an_answer_lets_the_task_work_again_and_wakes_its_worker(world: Wo
         assert await heard() == run.task_id
     task = await world.tasks.get(ADA, run.task_id)
     assert (task.status, task.updated_at >= run.claimed_at) == ("working", True)
-    assert await world.members(world.keys.status("working")) == [run.task_id]
-    assert await world.members(world.keys.status("input_required")) == []
+    assert await world.members(world.keys.status("working", LABEL)) == [run.task_id]
+    assert await world.members(world.keys.status("input_required", LABEL)) == []
     assert await read(world, run, question) == ANSWER
 
 

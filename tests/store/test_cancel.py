@@ -7,7 +7,7 @@ import pytest
 
 from receiver.protocol.errors import TaskAlreadyFinished, TaskNotFound
 from receiver.protocol.task_id import new_task_id
-from tests.store.world import ADA, DONE, FAILED, World, finish
+from tests.store.world import ADA, DONE, FAILED, LABEL, World, finish
 
 
 async def test_the_answer_is_the_cancelled_task(world: World) -> None:  # T-69
@@ -62,7 +62,7 @@ async def test_input_required_can_be_cancelled(world: World) -> None:
     run = await world.start()
     await world.set_status(run.task_id, "input_required")
     assert (await world.tasks.cancel(ADA, run.task_id, "")).status == "cancelled"
-    assert await world.members(world.keys.status("input_required")) == []
+    assert await world.members(world.keys.status("input_required", LABEL)) == []
 
 
 @pytest.mark.parametrize(("outcome", "status"), [(DONE, "completed"), (FAILED, "failed")])
@@ -101,7 +101,7 @@ async def test_sent_again_when_its_reply_was_lost(world: World) -> None:
         task = await lossy.tasks.cancel(ADA, run.task_id, "enough")
     assert task.status == "cancelled"
     assert task == await world.tasks.get(ADA, run.task_id)
-    assert await world.members(world.keys.status("cancelled")) == [run.task_id]
+    assert await world.members(world.keys.status("cancelled", LABEL)) == [run.task_id]
 
 
 async def test_foreign_unknown_malformed_and_expired_tasks_are_not_found(world: World) -> None:  # T-76, T-89

@@ -9,7 +9,7 @@ from receiver.store.client import Client
 from receiver.store.keys import Keys
 from receiver.store.record import SCHEMA
 from receiver.store.tasks import TaskStore
-from tests.store.world import ADA, BOB, TTL, World, finish, new_task
+from tests.store.world import ADA, BOB, LABEL, TTL, World, finish, new_task
 
 
 async def test_the_record_reads_like_a_record(world: World) -> None:
@@ -39,9 +39,9 @@ async def test_all_parts_are_there(world: World) -> None:
     assert await world.ready() == [task_id]
     assert await world.rings()
     assert await world.redis.get(world.keys.arq_job(task_id)) == b"job"
-    for index in (world.keys.owner("ada"), world.keys.active("ada"), world.keys.status("working")):
+    for index in (world.keys.owner("ada"), world.keys.active("ada"), world.keys.status("working", LABEL)):
         assert await world.members(index) == [task_id]
-    assert await world.members(world.keys.expiry()) == [f"ada/{task_id}/default"]
+    assert await world.members(world.keys.expiry()) == [f"ada/{task_id}/default/{LABEL}"]
 
 
 async def test_times_are_those_of_the_store(world: World) -> None:
@@ -56,7 +56,7 @@ async def test_record_and_job_end_with_the_granted_ttl(world: World) -> None:
     assert await world.redis.pexpiretime(world.keys.task(task.id)) == end
     assert await world.redis.pexpiretime(world.keys.arq_job(task.id)) == end
     assert await world.redis.zscore(world.keys.active("ada"), task.id) == end
-    assert await world.redis.zscore(world.keys.expiry(), f"ada/{task.id}/default") == end
+    assert await world.redis.zscore(world.keys.expiry(), f"ada/{task.id}/default/{LABEL}") == end
 
 
 @pytest.mark.parametrize(("first", "second"), [(60_000, 5_000), (5_000, 60_000)])

@@ -13,13 +13,14 @@ ARGUMENTS = ["default", "default:draw", "host:7:abc", "0-0123", "", "a b'c\"d\\"
 
 
 def call(method: Callable[..., str], argument: str) -> str:
-    return method(argument) if inspect.signature(method).parameters else method()
+    """The key whose every argument is ``argument``."""
+    return method(*[argument] * len(inspect.signature(method).parameters))
 
 
 @pytest.mark.parametrize("name", SPECS)
 async def test_lua_names_a_key_as_python_does(world: World, name: str) -> None:
     keys = Keys("acme", "a1")
-    source = f"local P, J = KEYS[1], KEYS[2]\n{lua_function(name)}\nreturn key_{name}(ARGV[1])"
+    source = f"local P, J = KEYS[1], KEYS[2]\n{lua_function(name)}\nreturn key_{name}(ARGV[1], ARGV[1])"
     for argument in ARGUMENTS:
         found = await world.redis.eval(source, 2, keys.prefix, keys.job_prefix, argument)
         assert found.decode() == call(getattr(keys, name), argument)

@@ -42,7 +42,7 @@ def test_a_key_of_another_type(redis: FakeRedis) -> None:
 
 def test_permanent_keys_need_no_ttl(redis: FakeRedis) -> None:
     redis.set(KEYS.secret(), "x")
-    redis.zadd(KEYS.expiry(), {"ada/0-1/default": 1})
+    redis.zadd(KEYS.expiry(), {"ada/0-1/default/task:draw": 1})
     assert find_leaks(redis, KEYS) == []
 
 

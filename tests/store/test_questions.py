@@ -7,7 +7,7 @@ import pytest
 from receiver.session import Session
 from receiver.store.runs import Verdict
 from tests.store.clients import ANSWER, Connection, ask, begin_session, follow, hear, new_question, start_call
-from tests.store.world import ADA, TTL, World, finish
+from tests.store.world import ADA, LABEL, TTL, World, finish
 
 HOUR = 3_600_000
 
@@ -38,8 +38,8 @@ async def test_a_task_that_asks_is_in_input_required(world: World) -> None:  # T
     await ask(world, run)
     task = await world.tasks.get(ADA, run.task_id)
     assert (task.status, task.updated_at >= run.claimed_at) == ("input_required", True)
-    assert await world.members(world.keys.status("input_required")) == [run.task_id]
-    assert await world.members(world.keys.status("working")) == []
+    assert await world.members(world.keys.status("input_required", LABEL)) == [run.task_id]
+    assert await world.members(world.keys.status("working", LABEL)) == []
 
 
 async def test_streams_are_called(world: World) -> None:

@@ -17,7 +17,7 @@ from receiver.store.record import ClaimedRun
 from receiver.store.runs import Verdict
 from receiver.store.streams import StreamGivenUp
 from tests.store.clients import ANSWER, Connection, begin_session, follow, hear, new_question, read_answer, say
-from tests.store.world import ADA, World, finish
+from tests.store.world import ADA, LABEL, World, finish
 
 
 @dataclass
@@ -201,7 +201,7 @@ async def check_record(scene: Scene, record: dict[str, str]) -> None:
     places += [task_id in await world.members(world.keys.leases()), "parked" in record]
     assert sum(places) == (record["status"] not in TERMINAL), f"{record['status']}, and in {places}"
     assert not places[-1] or is_any_open, "it is parked, and nothing would ever bring it back"
-    indexed = [status for status in STATUSES if task_id in await world.members(world.keys.status(status))]
+    indexed = [status for status in STATUSES if task_id in await world.members(world.keys.status(status, LABEL))]
     assert indexed == [record["status"]]
     stored = await read_answer(world, task_id, scene.question.name)
     assert (stored == ANSWER) == scene.answered, "an answer was lost, or taken too late"

@@ -1,7 +1,7 @@
 """report: what a run says of itself."""
 
 from receiver.store.runs import Verdict
-from tests.store.world import ADA, World, finish
+from tests.store.world import ADA, LABEL, World, finish
 
 
 async def test_any_field_is_written_and_is_no_change_to_requestors(world: World) -> None:
@@ -20,7 +20,7 @@ async def test_a_status_message_is_a_change(world: World) -> None:  # T-42
     task = await world.tasks.get(ADA, run.task_id)
     assert (task.status, task.status_message) == ("working", "Seite 3")
     assert task.updated_at >= run.claimed_at
-    assert await world.redis.zscore(world.keys.status("working"), run.task_id) == task.updated_at
+    assert await world.redis.zscore(world.keys.status("working", LABEL), run.task_id) == task.updated_at
 
 
 async def test_a_report_does_not_answer_for_the_requestor(world: World) -> None:
@@ -28,7 +28,7 @@ async def test_a_report_does_not_answer_for_the_requestor(world: World) -> None:
     await world.set_status(run.task_id, "input_required")
     await world.runs.report(run.task_id, run.run, {"status_message": "still asking"})
     assert (await world.tasks.get(ADA, run.task_id)).status == "input_required"
-    assert await world.members(world.keys.status("input_required")) == [run.task_id]
+    assert await world.members(world.keys.status("input_required", LABEL)) == [run.task_id]
 
 
 async def test_sent_again_when_its_reply_was_lost(world: World) -> None:
@@ -36,7 +36,7 @@ async def test_sent_again_when_its_reply_was_lost(world: World) -> None:
     async with world.losing_replies() as lossy:
         assert await lossy.runs.report(run.task_id, run.run, {"status_message": "on it"}) is Verdict.DONE
     assert (await world.tasks.get(ADA, run.task_id)).status_message == "on it"
-    assert await world.members(world.keys.status("working")) == [run.task_id]
+    assert await world.members(world.keys.status("working", LABEL)) == [run.task_id]
 
 
 async def test_an_older_run_touches_nothing(world: World) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from receiver.store.runs import Verdict
 from tests.store.clients import begin_session, follow, say, start_call
-from tests.store.world import World, finish, share, until
+from tests.store.world import LABEL, World, finish, share, until
 
 STATUSES = ["working", "input_required", "completed", "failed", "cancelled"]
 
@@ -15,7 +15,7 @@ async def test_the_last_status_is_told(world: World, status: str) -> None:  # X-
     await world.set_status(task_id, status)
     await world.expire(task_id)
     assert await world.runs.sweep() == {task_id: status}
-    assert await world.members(world.keys.status(status)) == []
+    assert await world.members(world.keys.status(status, LABEL)) == []
 
 
 async def test_nothing_of_a_waiting_task_stays(world: World) -> None:
@@ -86,7 +86,7 @@ async def test_what_has_not_expired_is_left_alone(world: World) -> None:
     await world.expire(gone)
     assert await world.runs.sweep() == {gone: "working"}
     assert await world.ready() == [there]
-    for index in (world.keys.owner("ada"), world.keys.active("ada"), world.keys.status("working")):
+    for index in (world.keys.owner("ada"), world.keys.active("ada"), world.keys.status("working", LABEL)):
         assert await world.members(index) == [there]
 
 

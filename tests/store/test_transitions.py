@@ -12,7 +12,7 @@ from receiver.session import Session
 from receiver.store.inputs import Question
 from receiver.store.record import ClaimedRun
 from tests.store.clients import ANSWER, ask, begin_session, follow, new_question
-from tests.store.world import ADA, DONE, FAILED, World, finish
+from tests.store.world import ADA, DONE, FAILED, LABEL, World, finish
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ async def test_the_scripts_do_what_the_table_allows_and_nothing_else(
     found = (await world.tasks.get(ADA, scene.run.task_id)).status
     assert found == (after if may_follow(before, after) else before)
     for status in STATUSES:
-        assert await world.members(world.keys.status(status)) == ([scene.run.task_id] if status == found else [])
+        assert await world.members(world.keys.status(status, LABEL)) == ([scene.run.task_id] if status == found else [])
 
 
 @pytest.mark.parametrize("status", sorted(TERMINAL))

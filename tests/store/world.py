@@ -14,6 +14,8 @@ from receiver.protocol.task_id import new_task_id
 from receiver.store.admission import ANY_RATE, Admission, RateLimit
 from receiver.store.client import Client, connect
 from receiver.store.inputs import InputStore
+from receiver.store.inspect import Inspector
+from receiver.store.interventions import Interventions
 from receiver.store.keys import Keys
 from receiver.store.record import ClaimedRun, Kind
 from receiver.store.runs import QueueShare, RunStore, Slots, Verdict
@@ -30,6 +32,7 @@ from tests.store.backends import Backend, TwiceClient
 LEASE = 10_000
 TTL = 60_000
 TASK_LIMIT = 1_000
+LABEL = "task:draw"  # of what new_task makes
 QUEUE_LIMIT = 2_000
 SESSION_IDLE = 1_800_000
 SESSION_CAP = 1_000
@@ -67,6 +70,8 @@ class World:
         self.subscriptions = SubscriptionStore(client, limit=SUBSCRIPTION_LIMIT)
         self.inputs = InputStore(client)
         self.steps = StepStore(client)
+        self.inspector = Inspector(client)
+        self.interventions = Interventions(client)
         self.beats = WorkerStore(blocking, self.keys, lease=LEASE, with_flags=self.with_flags)
         self._claims: Counter[str] = Counter()
 
@@ -175,7 +180,7 @@ class World:
         """Ends the ttl of a task: what Redis removes by itself is gone, the indexes are not."""
         await self.forget(task_id)
         for entry in await self.redis.zrange(self.keys.expiry(), 0, -1):
-            owner, found, _ = entry.decode().split("/", 2)
+            owner, found, *_ = entry.decode().split("/", 2)
             if found == task_id:
                 await self.redis.zadd(self.keys.expiry(), {entry: 1})
                 await self.redis.zadd(self.keys.active(owner), {found: 1}, xx=True)
@@ -189,8 +194,8 @@ class World:
         """Changes the status without any script."""
         before = (await self.record(task_id))["status"]
         await self.redis.hset(self.keys.task(task_id), "status", status)
-        await self.redis.zrem(self.keys.status(before), task_id)
-        await self.redis.zadd(self.keys.status(status), {task_id: await self.now()})
+        await self.redis.zrem(self.keys.status(before, LABEL), task_id)
+        await self.redis.zadd(self.keys.status(status, LABEL), {task_id: await self.now()})
 
     @asynccontextmanager
     async def listening(self, channel: str) -> AsyncIterator[Callable[[], Awaitable[str]]]:
@@ -286,9 +291,10 @@ def new_task(
     max_attempts: int = 3,
     session: str = "",
     request: bytes = b"",
+    tool: str = "draw",
 ) -> NewTask:
     """What there is to know about a task before it exists."""
-    fields: dict[str, Argument] = {"tool": "draw", "poll_interval": 1000, "max_attempts": max_attempts}
+    fields: dict[str, Argument] = {"tool": tool, "poll_interval": 1000, "max_attempts": max_attempts}
     fields |= {name: value for name, value in (("session", session), ("request", request)) if value}
     return NewTask(new_task_id(), owner, queue, kind, ttl, b"job", fields)
 

@@ -1,3 +1,4 @@
+-- include: history
 -- include: queue
 
 -- The tool whose runs a queue counts, nil for most; what stands behind the colon of its name.
@@ -28,8 +29,9 @@ local function drop_lease(id, worker, queue)
   end
 end
 
--- Puts a run back where it stood in the queue; the next claim counts no attempt.
-local function hand_back(id, worker, queue, score)
+-- Puts a run back where it stood in the queue; the next claim counts no attempt.  event: what is noted of it.
+local function hand_back(id, worker, queue, score, event)
+  note_run(id, event, now_ms())
   drop_lease(id, worker, queue)
   redis.call('HSET', key_task(id), 'worker', '', 'handed_back', '1')
   redis.call('HDEL', key_task(id), 'lease_until', 'lost')

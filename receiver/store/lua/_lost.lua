@@ -14,6 +14,7 @@ end
 
 -- Ends a task whose last attempt was lost with its worker.  Attempts that ended otherwise were not lost.
 local function fail_lost(id, now)
+  note_run(id, 'lost', now)
   local lost = redis.call('HINCRBY', key_task(id), 'losses', 1)
   local message = 'The worker was lost ' .. (lost == 1 and 'once' or lost .. ' times')
   redis.call('HSET', key_task(id), 'outcome', 'error', 'payload', string.format(
@@ -35,6 +36,7 @@ local function recover_lost(now, limit)
       fail_lost(id, now)
     else
       verdict = 'requeued'
+      note_run(id, 'lost', now)
       drop_lease(id, task[2], task[3])
       redis.call('HSET', key_task(id), 'worker', '', 'lost', '1')
       redis.call('HDEL', key_task(id), 'lease_until')

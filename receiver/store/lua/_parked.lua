@@ -1,3 +1,4 @@
+-- include: history
 -- include: queue
 
 -- Puts a task, if there still is one, back to its old place in the queue.
@@ -5,6 +6,7 @@ local function bring_back(id)
   local task = redis.call('HMGET', key_task(id), 'queue', 'score')
   if task[1] then
     redis.call('HDEL', key_task(id), 'parked')
+    note(id, 'queued', task[1], now_ms())
     make_ready(id, task[1], task[2])
   end
 end

@@ -12,7 +12,11 @@ end
 -- A place in the queue behind the owner's own tasks, but not behind everyone else's.  An owner who has no task is not
 -- behind what was cancelled.
 local function fair_tag(queue, owner, has_tasks)
-  local served = tonumber(redis.call('HGET', key_served(), queue) or 0)
+  local served = tonumber(redis.call('HGET', key_served(), queue) or -1)
+  if served < 0 then
+    served = 0
+    redis.call('HSET', key_served(), queue, '0') -- this hash names the queues that there are
+  end
   local last = has_tasks and tonumber(redis.call('ZSCORE', key_fair(queue), owner) or 0) or 0
   local tag = math.max(served, last) + 1
   redis.call('ZADD', key_fair(queue), int(tag), owner)

@@ -1,15 +1,18 @@
+-- include: label
 -- include: lease
+-- include: tally
 -- include: outbox
 -- include: closing
 
 -- Moves a task to another status, or tells of a new status message; in the record, in the index of operators, and for
 -- all who listen (T-23).
 local function move_status(id, before, after, now)
-  local updated = math.max(now, tonumber(redis.call('HGET', key_task(id), 'updated_at')))
+  local task = redis.call('HMGET', key_task(id), 'updated_at', 'kind', 'tool')
+  local updated, label = math.max(now, tonumber(task[1])), label_of(task[2], task[3])
   redis.call('HSET', key_task(id), 'status', after, 'updated_at', int(updated))
-  redis.call('ZREM', key_status(before), id)
-  redis.call('ZADD', key_status(after), int(updated), id)
-  if redis.call('HGET', key_task(id), 'kind') == 'task' then
+  redis.call('ZREM', key_status(before, label), id)
+  redis.call('ZADD', key_status(after, label), int(updated), id)
+  if task[2] == 'task' then
     say_status(id, now)
   end
 end
@@ -17,7 +20,8 @@ end
 -- Makes a task terminal: the only place where a status becomes one (T-34).  The caller checked that the task is
 -- open, and its fence.  Removes the lease, the queue entries and all of arq's keys, and wakes whoever waits.
 local function settle(id, status, message, now)
-  local task = redis.call('HMGET', key_task(id), 'status', 'owner', 'queue', 'worker', 'kind', 'session', 'request')
+  local task = redis.call('HMGET', key_task(id), 'status', 'owner', 'queue', 'worker', 'kind', 'session', 'request',
+    'tool', 'started_at')
   redis.call('HSET', key_task(id), 'finished_at', int(now))
   if message ~= '' then
     redis.call('HSET', key_task(id), 'status_message', message)
@@ -26,6 +30,7 @@ local function settle(id, status, message, now)
     close_questions(id)
   end
   move_status(id, task[1], status, now)
+  tally_end(label_of(task[5], task[8]), status, task[9], now)
   redis.call('HDEL', key_task(id), 'lease_until', 'handed_back', 'lost', 'parked')
   drop_lease(id, task[4], task[3])
   leave_queue(id, task[3])

@@ -41,6 +41,9 @@ local function take(id, queue, score)
     redis.call('HINCRBY', key_task(id), 'losses', 1)
   end
   grant_lease(id, worker, queue, claim, now, lease)
+  if run > 1 then
+    note_run(id, 'started', now)
+  end
   hand_over(id, run)
   return 'taken'
 end

@@ -8,7 +8,7 @@ local function hand_back_unheld(worker, runs, acknowledged)
       local task = redis.call('HMGET', key_task(id), 'queue', 'score', 'worker')
       redis.call('HDEL', key_held(worker), id)
       if task[3] == worker then
-        hand_back(id, worker, task[1], task[2])
+        hand_back(id, worker, task[1], task[2], 'handed_back')
       end
     end
   end

@@ -43,6 +43,7 @@ if ARGV[5] ~= '' then
   redis.call('HSET', inputs, question .. ':deadline', int(now + ARGV[5]))
 end
 redis.call('HDEL', inputs, question .. ':given')
+note(id, 'accepted', question, now)
 unpark(id) -- to poll that task
 redis.call('PUBLISH', key_signals(task[2] or ''), id)
 return 1

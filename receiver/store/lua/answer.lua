@@ -27,6 +27,7 @@ if known[2] ~= expected or request ~= ARGV[1] or task[1] ~= 'input_required' the
 end
 redis.call('HSET', inputs, question .. ':state', 'answered', question .. ':answer', ARGV[4])
 drop_poll(id, question)
+note(id, 'answered', question, now_ms())
 if not is_any_open(id) then
   move_status(id, 'input_required', 'working', now_ms()) -- T-40
 end

@@ -36,5 +36,6 @@ local now = now_ms()
 if task[1] == 'working' then
   move_status(id, 'working', 'input_required', now) -- T-37
 end
+note(id, 'asked', question .. ' ' .. ARGV[6], now)
 call_streams(id, task[2])
 return { 1 }

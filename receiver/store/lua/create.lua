@@ -6,7 +6,9 @@
 --       | -1 unfinished tasks | -2 waiting tasks: the limit that was reached
 -- Not allow-oom: a full store refuses new tasks, and lets running ones finish.  It refuses no write that comes after
 -- another one, so the first has to be one that adds.
+-- include: label
 -- include: queue
+-- include: tally
 -- include: coming
 local id, owner, queue, kind = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local now = now_ms()
@@ -46,8 +48,11 @@ if kind == 'task' then
 else
   expect_stream(id, now)
 end
-redis.call('ZADD', key_status('working'), int(now), id)
-redis.call('ZADD', key_expiry(), int(expires), owner .. '/' .. id .. '/' .. queue)
+local label = label_of(kind, redis.call('HGET', task, 'tool'))
+redis.call('ZADD', key_status('working', label), int(now), id)
+redis.call('ZADD', key_labels(), 'GT', int(expires), label)
+redis.call('ZADD', key_expiry(), int(expires), table.concat({ owner, id, queue, label }, '/'))
+tally(label, 'created', now)
 redis.call('SET', key_arq_job(id), ARGV[8], 'PXAT', int(expires))
 make_ready(id, queue, int(fair_tag(queue, owner, unfinished > 0)))
 return { 1, now }

@@ -28,6 +28,7 @@ end
 if #ARGV < 4 then
   return 2 -- nothing would ever bring it back
 end
+note_run(id, 'parked', now)
 drop_lease(id, task[2], task[3])
 leave_queue(id, task[3]) -- it may have lost its lease before, and is back
 redis.call('HSET', key_task(id), 'worker', '', 'handed_back', '1', 'parked', '1', 'op', nonce)

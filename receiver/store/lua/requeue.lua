@@ -14,7 +14,7 @@ local verdict = check_fence(id, run)
 if verdict ~= 1 then
   return verdict
 end
-hand_back(id, task[4], task[2], task[3])
+hand_back(id, task[4], task[2], task[3], ARGV[4])
 redis.call('HSET', key_task(id), 'op', nonce)
 if ARGV[4] == 'retry' then
   redis.call('HDEL', key_task(id), 'handed_back')

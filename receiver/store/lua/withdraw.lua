@@ -20,6 +20,7 @@ else
   redis.call('HSET', key_inputs(id), question .. ':state', 'answered', question .. ':answer', ARGV[4])
   drop_poll(id, question)
 end
+note(id, 'withdrawn', question, now_ms())
 if redis.call('HGET', key_task(id), 'status') == 'input_required' and not is_any_open(id) then
   move_status(id, 'input_required', 'working', now_ms()) -- T-40
 end

@@ -1,0 +1,27 @@
+#!lua flags=allow-oom
+-- Removes finished tasks, for operators: their requestors get "not found" before the ttl that they were granted.
+-- KEYS  1 prefix, 2 job prefix
+-- ARGV  1... ids
+-- Returns {id, 'purged' | 'unfinished' | 'call' | 'gone', ...}
+-- include: clearing
+local verdicts = {}
+
+local function purge(id)
+  local task = redis.call('HMGET', key_task(id), 'status', 'kind', 'owner', 'queue', 'tool')
+  if not task[1] then
+    return 'gone'
+  elseif task[2] ~= 'task' then
+    return 'call' -- its caller waits, or just got the response
+  elseif task[1] == 'working' or task[1] == 'input_required' then
+    return 'unfinished'
+  end
+  redis.call('UNLINK', key_task(id), key_inputs(id), key_steps(id), key_outbox(id), key_history(id), key_retries(id))
+  clear_away(table.concat({ task[3], id, task[4], label_of(task[2], task[5]) }, '/'))
+  return 'purged'
+end
+
+for _, id in ipairs(ARGV) do
+  table.insert(verdicts, id)
+  table.insert(verdicts, purge(id))
+end
+return verdicts
