@@ -30,7 +30,8 @@ def run_dev(app: str, settings: Settings, listener: socket.socket, *, workers: i
     folder = find_folder(app) if reload else None
     server = None if settings.redis_url else EmbeddedServer(settings.data_dir)
     reports = Reports()
-    supervisor = Supervisor(_children(app, listener, workers, reports, server), reports, server)
+    children = _children(app, listener, workers, reports, server, settings.metrics_port)
+    supervisor = Supervisor(children, reports, server)
     duties = [partial(_announce, app, listener, server)]
     if folder is not None:
         duties.append(partial(_follow_changes, folder, supervisor))
@@ -38,16 +39,24 @@ def run_dev(app: str, settings: Settings, listener: socket.socket, *, workers: i
 
 
 def _children(
-    app: str, listener: socket.socket, workers: int, reports: Reports, server: EmbeddedServer | None
+    app: str,
+    listener: socket.socket,
+    workers: int,
+    reports: Reports,
+    server: EmbeddedServer | None,
+    metrics_port: int | None,
 ) -> list[Child]:
     env = os.environ | {VARIABLE: str(reports.write_end)}
     grace = env.setdefault("RECEIVER_SHUTDOWN_GRACE_SECONDS", GRACE_SECONDS)
     if server is not None:
         env["RECEIVER_REDIS_URL"] = server.url
-    make = partial(Child, patience=float(grace) + MARGIN_SECONDS, env=env)
+    make = partial(Child, patience=float(grace) + MARGIN_SECONDS)
     fd, report = listener.fileno(), reports.write_end
-    api = make("the API", _receiver("serve", app, "--fd", str(fd)), fds=(fd, report))
-    return [api, *(make(f"worker {n}", _receiver("work", app), fds=(report,)) for n in range(1, workers + 1))]
+    children = [make("the API", _receiver("serve", app, "--fd", str(fd)), fds=(fd, report), env=env)]
+    for n in range(workers):
+        own = {} if metrics_port is None else {"RECEIVER_METRICS_PORT": str(metrics_port + n)}  # one port serves one
+        children.append(make(f"worker {n + 1}", _receiver("work", app), fds=(report,), env=env | own))
+    return children
 
 
 def _receiver(*arguments: str) -> list[str]:

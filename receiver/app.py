@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from receiver.http.health import health_routes
 from receiver.http.metadata import metadata_routes
+from receiver.http.metrics import metrics_routes
 from receiver.http.resource import PATH
 from receiver.node import Node
 from receiver.receiver import Receiver
@@ -49,6 +50,7 @@ def _create_fallback(app: Receiver, settings: Settings, node: Node) -> FastAPI:
     fallback = FastAPI(title=app.title or app.name, version=app.version, lifespan=lifespan, openapi_url=None)
     fallback.state.redis = node.redis
     fallback.include_router(health_routes(fallback, settings))
+    fallback.include_router(metrics_routes(node.gauges, node.origins))
     if settings.auth_issuer is not None:
         fallback.include_router(
             metadata_routes(settings.auth_issuer, settings.auth_scopes, node.resource, node.origins)

@@ -15,11 +15,15 @@ from receiver.store.streams import Message
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A JSON-RPC result, or an error, as JSON bytes.  ``session`` is the one that it begins, if it does."""
+    """A JSON-RPC result, or an error, as JSON bytes.  ``session`` is the one that it begins, if it does.
+
+    ``is_tool_error``: it is a result with ``isError``.
+    """
 
     body: bytes
     kind: Literal["result", "error"] = "result"
     session: Session | None = None
+    is_tool_error: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from receiver.protocol.errors import InternalError, ReceiverError, TaskExpired, 
 from receiver.protocol.lifecycle import is_terminal
 from receiver.store.record import Kind, Progress
 from receiver.store.streams import Message, News, Stream, StreamStore
+from receiver.telemetry import metrics
 
 LOOKS = 32  # streams that ask the store at the same time: the rest of its connections is for requests
 CLOSES = 16  # likewise those that end
@@ -54,6 +55,7 @@ class Feeds:
         Raises TaskExpired or, for a plain call, InternalError; and StreamGivenUp.
         """
         async with self._hub.watch(task_id) as watch:
+            wait = metrics.ResultWait(is_counted=kind == "task")
             try:
                 deadline, begins = None, True
                 while True:
@@ -64,13 +66,16 @@ class Feeds:
                         position = message.position
                         yield message
                     if is_terminal(news.progress.status):
+                        wait.outcome = news.progress.status
                         yield news.progress
                         return
                     deadline, begins = asyncio.get_running_loop().time() + news.progress.remaining / 1000, False
                     await self._wait(watch, deadline)
             except (TimeoutError, TaskNotFound):
+                wait.outcome = "expired"
                 raise _expired(kind) from None
             finally:
+                wait.end()
                 self._close(stream, task_id)
 
     async def hear_session(self, stream: Stream, position: str = "") -> AsyncGenerator[Message]:

@@ -20,6 +20,7 @@ from redis.asyncio.client import PubSub
 
 from receiver.cancellation import cancel_all
 from receiver.store.client import is_passing, pause_before
+from receiver.telemetry import metrics
 
 ACK_SECONDS = 1.0  # a subscription that is not acknowledged in time: read anyway
 LINGER_SECONDS = 1.0  # a channel without watchers is kept this long: the next requestor may want it
@@ -69,8 +70,12 @@ class _Channel:
         self.watches: set[Watch] = set()
         self.acknowledged = asyncio.Event()
         self.last_status = "working"  # where every task begins
+        self.was_heard = False  # on this connection, or on one before it
 
-    def notify(self, word: str = "") -> None:
+    def notify(self, source: str | None, word: str = "") -> None:
+        """``source`` is what it is counted as; None for those who have not looked for the first time yet."""
+        if source is not None:
+            metrics.count_wakeups(source, len(self.watches))
         for watch in self.watches:
             watch.notify(word)
 
@@ -84,6 +89,7 @@ class Hub:
         self._read_statuses = read_statuses
         self._channels: dict[str, _Channel] = {}
         self._subscribed: set[str] = set()
+        self._had_connection = False
         self._awaited: Counter[str] = Counter()  # acknowledgements still to come, by channel
         self._changed = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -161,6 +167,9 @@ class Hub:
 
     async def _listen(self, pubsub: PubSub) -> None:
         await pubsub.subscribe(self._base)
+        if self._had_connection:
+            metrics.count_reconnect()
+        self._had_connection = True
         reader = self._spawn(self._read(pubsub))
         writer = self._spawn(self._reconcile(pubsub))
         try:
@@ -197,7 +206,11 @@ class Hub:
             return
         if name not in self._awaited:  # else it is the late one of a subscription that was given up meanwhile
             channel.acknowledged.set()
-        channel.notify(message["data"].decode() if message["type"] == "message" else "")
+        if message["type"] == "message":
+            channel.notify("message", message["data"].decode())
+        else:
+            channel.notify("reconnect" if channel.was_heard else None)
+            channel.was_heard = True
 
     async def _reconcile(self, pubsub: PubSub) -> None:
         """The one writer: brings the connection's subscriptions to what is wanted, again after every change."""
@@ -236,7 +249,7 @@ class Hub:
         for channel, status in found:
             if status != channel.last_status:
                 channel.last_status = status
-                channel.notify()
+                channel.notify("reread")
 
 
 def _split(items: Collection[_Item]) -> Iterator[list[_Item]]:

@@ -5,6 +5,7 @@ from urllib.parse import urlsplit
 
 import structlog
 
+from receiver import __version__
 from receiver.cancellation import cancel_all
 from receiver.dispatch import Dispatcher
 from receiver.feed import Feeds
@@ -24,6 +25,7 @@ from receiver.store.admission import RateLimit
 from receiver.store.checks import check_server
 from receiver.store.client import Client, connect
 from receiver.store.condition import keep_inspecting
+from receiver.store.gauges import GaugeStore
 from receiver.store.inputs import InputStore
 from receiver.store.keys import Keys
 from receiver.store.secret import load_secrets
@@ -31,6 +33,7 @@ from receiver.store.sessions import SessionStore
 from receiver.store.streams import StreamStore
 from receiver.store.subscriptions import SubscriptionStore
 from receiver.store.tasks import TaskStore
+from receiver.telemetry import metrics
 
 LEASE_MS = 30_000  # how long a stream lives without being renewed
 
@@ -52,6 +55,9 @@ class Node:
         self._opening = asyncio.Lock()
         self._dispatcher: Dispatcher[Services] | None = None
         self.redis = connect(self._url)
+        self.gauges = GaugeStore(
+            Client(self.redis, Keys(settings.namespace)), app.tools.queues, lease=settings.lease_ms
+        )
         self.endpoint = Endpoint(
             self.open,
             self.origins,
@@ -86,6 +92,7 @@ class Node:
 
     async def _assemble(self) -> Dispatcher[Services]:
         settings, keys = self._settings, Keys(self._settings.namespace)
+        metrics.introduce(__version__, (tool.name for tool in self._app.tools))
         client = Client(self.redis, keys, patience=settings.redis_patience_seconds)
         tasks = TaskStore(
             client,

@@ -137,6 +137,9 @@ class Settings(BaseSettings):
         (), description="Origins of web pages that may ask, besides those on allowed hosts; `*` for all."
     )
     secrets: Secrets = Field((), description="Secrets that sign cursors: the first signs, all verify.")
+    metrics_port: Annotated[int, Field(ge=1, le=65535)] | None = Field(
+        None, description="The port of a worker's `/metrics`; not served without. The API has it on its own port."
+    )
     log_format: Literal["auto", "json", "console"] = Field(
         "auto", description="How log lines look: `auto` is console on a terminal and JSON elsewhere."
     )

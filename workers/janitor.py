@@ -5,6 +5,7 @@ import asyncio
 import structlog
 
 from receiver.store.runs import RunStore
+from receiver.telemetry import metrics
 
 BATCH = 500
 INTERVAL_SECONDS = 1.0
@@ -17,6 +18,7 @@ async def keep_sweeping(runs: RunStore, interval: float = INTERVAL_SECONDS) -> N
     while True:
         swept = await runs.sweep(BATCH)
         for task_id, status in swept.items():
+            metrics.count_expired(status)
             if status in ("working", "input_required"):
                 log.warning("task_expired", task_id=task_id, status=status)
         if len(swept) < BATCH:

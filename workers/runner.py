@@ -1,6 +1,7 @@
 """Runs one task, whatever happens, and writes how it ended."""
 
 import asyncio
+import time
 from functools import partial
 from typing import Any
 
@@ -11,8 +12,9 @@ from receiver.protocol.errors import InternalError, ReceiverError, Retry
 from receiver.protocol.outcome import Outcome
 from receiver.receiver import Receiver
 from receiver.settings import Settings
-from receiver.store.record import SCHEMA
+from receiver.store.record import SCHEMA, ClaimedRun
 from receiver.store.runs import Verdict
+from receiver.telemetry import metrics
 from workers.attendant import Attendant
 from workers.conclusion import conclude, name_of, params_of
 from workers.context import RunContext
@@ -75,6 +77,8 @@ class Runner:
         claim = active.claim
         verdict = await self._runs.finish(claim.task_id, claim.run, outcome)
         active.is_settled = True
+        if verdict is Verdict.DONE and claim.kind == "task":
+            metrics.count_finished(claim.text("tool"), outcome.status)
         event = "task_finished" if verdict is Verdict.DONE else "outcome_dropped"
         log.info(event, task_id=claim.task_id, run=claim.run, status=outcome.status, verdict=verdict.name.lower())
 
@@ -83,7 +87,9 @@ class Runner:
         await self.finish(active, Outcome.of_error(InternalError("The worker could not run this task")))
 
     async def _execute(self, active: ActiveRun, operation: Operation) -> None:
-        claim = active.claim
+        claim, began = active.claim, time.perf_counter()
+        if claim.kind == "task" and claim.run == 1:
+            metrics.observe_queue_wait(operation.key, (claim.claimed_at - int(claim.text("created_at"))) / 1000)
         reporter = Reporter(partial(self._runs.report, claim.task_id, claim.run))
         progress = Progress(claim, claim.task_id if claim.kind == "task" else None, reporter)
         pulse = asyncio.create_task(progress.keep_pulse()) if claim.kind == "call" else None
@@ -93,6 +99,8 @@ class Runner:
             if pulse is not None:
                 pulse.cancel()
             await reporter.close()
+        if claim.kind == "task":
+            metrics.observe_run(operation.key, _name_end(claim, end), time.perf_counter() - began)
         if isinstance(end, Outcome):
             await self.finish(active, end)
         elif isinstance(end, Retry):
@@ -182,6 +190,7 @@ class Runner:
         log.error("process_died", task_id=claim.task_id, tool=operation.key, run=claim.run, how=str(error))
         if claim.attempt < claim.max_attempts:
             await self._runs.report(claim.task_id, claim.run, {"deaths": deaths})
+            metrics.count_death()
             return Retry()
         times = "" if deaths == 1 else f", {deaths} times"
         return operation.fail(f"The process of {operation.noun.lower()} {operation.key!r} {error}{times}")
@@ -195,3 +204,12 @@ class Runner:
         after = pause_after(claim.attempt) if retry.after is None else retry.after
         log.info("task_retried", task_id=claim.task_id, attempt=claim.attempt, after=after)
         await self._runs.requeue(claim.task_id, claim.run, "retry", round(after * 1000))
+
+
+def _name_end(claim: ClaimedRun, end: Outcome | Retry | StopReason) -> str:
+    """What the end of a run is counted as."""
+    if isinstance(end, Outcome):
+        return end.status
+    if isinstance(end, Retry):
+        return "retried" if claim.attempt < claim.max_attempts else "failed"
+    return "handed_back" if end == "shutdown" else end

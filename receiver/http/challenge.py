@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from receiver.http.refusal import Refusal
 from receiver.http.resource import Resource
+from receiver.telemetry import metrics
 
 Fault = Literal["invalid_request", "invalid_token", "insufficient_scope"]
 
@@ -28,6 +29,7 @@ class Challenges:
 
     def refuse(self, scope: Mapping[str, Any], fault: Fault | None) -> Refusal:
         """The answer to the request of ``scope``.  ``fault`` is None where nothing was wrong with what never came."""
+        metrics.count_auth_failure(fault or "missing")
         status, message = _ANSWERS[fault]
         parameters = {
             "resource_metadata": self._resource and self._resource.metadata_url_for(scope),  # A-02

@@ -13,6 +13,7 @@ from receiver.http.guards import accepts
 from receiver.http.limits import StreamLimit
 from receiver.http.refusal import Headers, Refusal
 from receiver.http.reply import AT_ONCE_SECONDS, Form, Part, Reply, respond
+from receiver.methods import HANDLERS
 from receiver.methods.answers import take_answer
 from receiver.methods.resumption import open_session_stream, resume
 from receiver.methods.services import Services
@@ -41,6 +42,7 @@ from receiver.protocol.jsonrpc import (
 )
 from receiver.session import Session
 from receiver.store.streams import Message, StreamGivenUp
+from receiver.telemetry import metrics
 
 OPEN_SECONDS = 5.0  # after which a plain call that says nothing becomes a stream
 
@@ -75,7 +77,8 @@ class Exchange:
         self, request: Request, open: Callable[[], Awaitable[Dispatcher[Services]]], find_session: FindSession
     ) -> None:
         """Answers a request: whatever it is, a request that could be read is answered with HTTP 200."""
-        with ExitStack() as held:
+        method = request.method if request.method in HANDLERS else "other"
+        with metrics.Operation(method) as operation, ExitStack() as held:
             try:
                 dispatcher = await open()
                 begins = request.method == "initialize" and b"mcp-session-id" not in self._headers
@@ -86,14 +89,15 @@ class Exchange:
                     if answer.begin is not None:
                         await answer.begin()
             except (Refusal, SessionEnded):
+                operation.fail("refused")
                 raise
             except (Exception, asyncio.CancelledError) as error:
-                await self._send_whole(_frame_failure(request.id, error), _retry_after(error))
+                await self._send_whole(_frame_failure(request.id, error, operation), _retry_after(error))
                 return
             if isinstance(answer, Later):
-                await self._answer_later(request, answer, dispatcher.services, session)
+                await self._answer_later(request, answer, dispatcher.services, session, operation)
             else:
-                await self._send_whole(_frame(request.id, answer), _session_header(answer))
+                await self._send_whole(_frame(request.id, answer, operation), _session_header(answer))
 
     async def _dispatch(
         self, dispatcher: Dispatcher[Services], request: Request, session: Session | None
@@ -106,14 +110,16 @@ class Exchange:
                     await dispatcher.services.sessions.confirm(session)
             raise
 
-    async def _answer_later(self, request: Request, later: Later, services: Services, session: Session | None) -> None:
+    async def _answer_later(
+        self, request: Request, later: Later, services: Services, session: Session | None, operation: metrics.Operation
+    ) -> None:
         takes_json = accepts(self._headers, _JSON_TYPE)
         form = self._form(later.stream, services.event_ids, session, at_once=later.at_once, takes_json=takes_json)
-        parts = _parts(request.id, later, listens=accepts(self._headers, _STREAM_TYPE))
+        parts = _parts(request.id, later, operation, listens=accepts(self._headers, _STREAM_TYPE))
         try:
             await Reply(self._receive, self._send, form).send(parts)
         except asyncio.CancelledError as error:
-            await self._send_whole(_frame_failure(request.id, error))
+            await self._send_whole(_frame_failure(request.id, error, operation))
 
     async def take_notification(self, notification: Notification, services: Services, session: Session) -> None:
         """Accepts any notification (H-06); a cancelled one ends its request, on whatever node that is (L-07)."""
@@ -143,12 +149,13 @@ class Exchange:
             raise Refusal(405, _CANCELLED, ((b"allow", b"POST, DELETE"),))  # H-15; a stream that ends is tried again
         else:
             request, later = resume(services, session, stood)
-            start, parts = later.stream, _parts(request, later, listens=True)
+            start, parts = later.stream, _parts(request, later, None, listens=True)
         form = self._form(start, services.event_ids, session, at_once=True, takes_json=False)  # H-15
         try:
             with self._limit.hold(self._principal.owner):
                 await Reply(self._receive, self._send, form).send(parts)
         except Refused as refused:
+            metrics.count_limited(refused.reason)
             raise Refusal(429, refused.message, _retry_after(refused)) from None
 
     def _read_position(self, ids: EventIds, session: Session) -> StreamPosition | None:
@@ -183,7 +190,10 @@ class Exchange:
         await Reply(self._receive, self._send, form).send(_only(frame))
 
 
-async def _parts(id: RequestId, later: Later, *, listens: bool) -> AsyncGenerator[Part]:
+async def _parts(
+    id: RequestId, later: Later, operation: metrics.Operation | None, *, listens: bool
+) -> AsyncGenerator[Part]:
+    """The messages, and the answer at last.  ``operation`` is None for who goes on with a stream."""
     position = later.stream.position
     try:
         async with aclosing(later.feed(listens)) as feed:
@@ -192,11 +202,11 @@ async def _parts(id: RequestId, later: Later, *, listens: bool) -> AsyncGenerato
                     position = entry.position
                     yield Part(position, entry.body, closes=entry.closes)
                 else:
-                    yield Part(position, _frame(id, later.finish(entry)), is_last=True)
+                    yield Part(position, _frame(id, later.finish(entry), operation), is_last=True)
     except StreamGivenUp:
         return
     except Exception as error:
-        yield Part(position, _frame_failure(id, error), is_last=True)
+        yield Part(position, _frame_failure(id, error, operation), is_last=True)
 
 
 async def _events(messages: AsyncGenerator[Message]) -> AsyncGenerator[Part]:
@@ -212,21 +222,34 @@ async def _only(frame: bytes) -> AsyncGenerator[Part]:
     yield Part("", frame, is_last=True)
 
 
-def _frame(id: RequestId, answer: Answer) -> bytes:
+def _frame(id: RequestId, answer: Answer, operation: metrics.Operation | None) -> bytes:
+    if operation is not None and answer.kind == "error":
+        operation.fail(orjson.loads(answer.body)["code"])
+    elif operation is not None:
+        operation.succeed(with_tool_error=answer.is_tool_error)
     return frame_result(id, answer.body) if answer.kind == "result" else frame_error_bytes(id, answer.body)
 
 
-def _frame_failure(id: RequestId, error: BaseException) -> bytes:
+def _frame_failure(id: RequestId, error: BaseException, operation: metrics.Operation | None) -> bytes:
     """The JSON-RPC error of a request that could be read."""
+    answered = _to_answer(error)
+    if operation is not None:
+        operation.fail(answered.code)
+    if isinstance(answered, Refused):
+        metrics.count_limited(answered.reason)
+    return frame_error(id, answered)
+
+
+def _to_answer(error: BaseException) -> ReceiverError:
     if isinstance(error, ReceiverError):
-        return frame_error(id, error)
+        return error
     if isinstance(error, asyncio.CancelledError):  # by the web server, when its grace period is over
-        return frame_error(id, InternalError(_STOPPING, data={"reason": "stopping"}))
+        return InternalError(_STOPPING, data={"reason": "stopping"})
     if isinstance(error, StartupError):  # mounted, no lifespan could say so; the next request tries again
         log.error("not_started", detail=str(error))
-        return frame_error(id, Unavailable())
+        return Unavailable()
     log.exception("request_failed", exc_info=error)
-    return frame_error(id, InternalError())  # T-79
+    return InternalError()  # T-79
 
 
 def _session_header(answer: Answer) -> Headers:

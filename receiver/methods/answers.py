@@ -1,19 +1,19 @@
 """Takes what clients answer to requests of ours, on whatever node: first it is looked at, then it counts, once."""
 
-from typing import Any
+from typing import Any, get_args
 
 import orjson
 
 from receiver.methods.services import Services
 from receiver.principal import Principal
 from receiver.protocol.client_task import ClientTask, read_client_task, read_created_task
-from receiver.protocol.elicitation import read_elicited
+from receiver.protocol.elicitation import Action, read_elicited
 from receiver.protocol.errors import InvalidAnswer
 from receiver.protocol.jsonrpc import Response
 from receiver.protocol.sampling import check_sampled
 from receiver.session import Session
 from receiver.store.inputs import Asked
-from receiver.telemetry import audit
+from receiver.telemetry import audit, metrics
 
 _UNFIT = "The client's task gave something else than what was asked for"
 
@@ -27,11 +27,14 @@ async def take_answer(services: Services, session: Session, principal: Principal
     task = _read_task(asked, response)
     if task is not None:
         accepted = await services.inputs.accept(str(response.id), session, task)
+        metrics.count_question(_method(asked), "task" if accepted else "ignored")
         event = "client_task_accepted" if accepted else "client_task_refused"
         about = {"task_id": asked.task_id, "client_task_id": task.id}
         audit.record(event, principal, request=response.id, **about)  # T-101, T-102
     else:
         taken = await _take(services, session, asked, response)
+        if asked.request.get("method") != "tasks/get":
+            metrics.count_question(_method(asked), _name_outcome(asked, response) if taken else "ignored")
         audit.record("answer_taken" if taken else "answer_ignored", principal, request=response.id)
     return True
 
@@ -61,6 +64,21 @@ def check_response(asked: dict[str, Any], response: Response) -> bytes | None:
     except InvalidAnswer:
         return None
     return orjson.dumps({"result": response.result})
+
+
+def _method(asked: Asked) -> str:
+    """The method of the question; ``""`` once it is forgotten."""
+    return str(asked.question.get("method", ""))
+
+
+def _name_outcome(asked: Asked, response: Response) -> str:
+    """What an answer that was taken is counted as."""
+    if response.error is not None:
+        return "error"
+    if _method(asked) != "elicitation/create":
+        return "answered"
+    action = response.result.get("action") if isinstance(response.result, dict) else None
+    return str(action) if action in get_args(Action) else "error"  # of a client's task: an unfit one ends it, too
 
 
 def _read_task(asked: Asked, response: Response) -> ClientTask | None:

@@ -28,7 +28,7 @@ async def call_plainly(call: ServerCall, operation: Operation, params: Any) -> A
     except ReceiverError as error:
         await call.services.sessions.touch(admission_of(call))
         refusal = operation.refuse(error, as_task=False)
-        return Answer(refusal.payload, refusal.kind)
+        return Answer(refusal.payload, refusal.kind, is_tool_error=refusal.is_error)
     timeout = operation.timeout_ms or PLAIN_TIMEOUT
     new = new_run(call, new_task_id(), operation, params, "call", timeout=timeout, ttl=timeout + MARGIN)
     begin = partial(call.services.tasks.create, admission_of(call), new)
@@ -42,7 +42,7 @@ def render_call_outcome(revision: Revision, progress: Progress) -> Answer:
         raise InternalError("The call was cancelled")
     if progress.outcome == "error":
         return Answer(progress.payload, "error")
-    return Answer(adapt_result(progress.payload, revision))
+    return Answer(adapt_result(progress.payload, revision), is_tool_error=progress.status == "failed")
 
 
 def read_arguments(call: ServerCall) -> Any:

@@ -43,7 +43,8 @@ def render_task_outcome(task_id: str, progress: Progress) -> Answer:
         raise TaskWasCancelled(task_id)
     if progress.outcome == "error":
         return Answer(progress.payload, "error")  # T-83
-    return Answer(splice_related_task(progress.payload, task_id))  # T-52, T-74, T-84
+    result = splice_related_task(progress.payload, task_id)  # T-52, T-74, T-84
+    return Answer(result, is_tool_error=progress.status == "failed")
 
 
 async def list_tasks(call: ServerCall) -> Answer:

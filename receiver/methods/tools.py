@@ -9,7 +9,7 @@ from receiver.protocol.handshake import PROTOCOL_VERSION, render_created
 from receiver.protocol.task import Task
 from receiver.protocol.task_id import new_task_id
 from receiver.protocol.ttl import grant_ttl, read_ttl
-from receiver.telemetry import audit
+from receiver.telemetry import audit, metrics
 from receiver.tools.tool import Tool
 
 
@@ -40,6 +40,7 @@ async def _create_task(call: ServerCall, tool: Tool) -> Answer:
     tool.bind(arguments)  # refused before any state is written
     new = new_run(call, new_task_id(), tool, arguments, "task", timeout=tool.timeout_ms, ttl=ttl)
     created_at = await services.tasks.create(admission_of(call), new)
+    metrics.count_created(tool.name)
     audit.record("task_created", call.principal, task_id=new.id, tool=tool.name, ttl=ttl)
     task = Task(new.id, "working", None, created_at, created_at, ttl, services.settings.poll_interval)  # T-31
     return Answer(render_created(task, tool.immediate))

@@ -193,6 +193,7 @@ class Refused(InternalError):
     """A limit was reached and nothing was stored.  ``reason`` is a short word, ``retry_after_ms`` a hint."""
 
     def __init__(self, reason: str, message: str, *, retry_after_ms: int = 1000) -> None:
+        self.reason = reason
         super().__init__(message, data={"reason": reason, "retryAfterMs": retry_after_ms})
 
 

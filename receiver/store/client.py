@@ -21,6 +21,7 @@ from receiver.store.admission import Admission, to_refusal
 from receiver.store.keys import Keys
 from receiver.store.pool import note_failure, open_pool
 from receiver.store.scripts import Argument, load
+from receiver.telemetry import metrics
 
 # What passes by itself: sent again until the caller's patience ends.  Every script may be sent twice.
 PASSING = (
@@ -41,6 +42,15 @@ _PASSING_REPLIES = (
     "UNBLOCKED ",
 )  # those that redis-py has no class for
 
+_KINDS: dict[str, tuple[type[BaseException], ...]] = {  # the first that fits
+    "timeout": (TimeoutError, asyncio.TimeoutError),
+    "loading": (BusyLoadingError,),
+    "connection": (ConnectionError, OSError),
+    "read_only": (ReadOnlyError,),
+    "full": (OutOfMemoryError,),
+    "script": (ResponseError,),
+}
+
 FIRST_PAUSE = 0.02
 LONGEST_PAUSE = 0.5
 ATTEMPT_SECONDS = 5.0
@@ -51,6 +61,12 @@ _DOUBLINGS = 10  # more change nothing, and would overflow in a long outage
 def is_passing(error: BaseException) -> bool:
     """Whether the same command may succeed a moment later."""
     return isinstance(error, PASSING) or (isinstance(error, ResponseError) and str(error).startswith(_PASSING_REPLIES))
+
+
+def kind_of(error: BaseException) -> str:
+    """What an error is called among the metrics."""
+    found = next((kind for kind, types in _KINDS.items() if isinstance(error, types)), "other")
+    return "busy" if found == "script" and is_passing(error) else found
 
 
 def pause_before(attempt: int) -> float:
@@ -101,10 +117,12 @@ class Client:
                     head = () if admission is None else admission.to_arguments(is_repeated=attempt > 0)
                     return await self.evaluate(name, *head, *arguments, admitted=admission is not None)
             except OutOfMemoryError as error:
+                metrics.count_store_error("full")
                 if attempt:  # an earlier one may have been carried out
                     raise Unavailable from error
                 raise Refused("storage_full", "The task store is full; try again later") from error
             except Exception as error:
+                metrics.count_store_error(kind_of(error))
                 pause = pause_before(attempt)
                 if not is_passing(error):
                     raise
@@ -118,10 +136,13 @@ class Client:
         """Runs the script ``name`` once, and loads it where the server does not know it."""
         script = load(name, with_flags=self._with_flags, admitted=admitted)
         tail = (2, self.keys.prefix, self.keys.job_prefix, *arguments)
+        began = time.perf_counter()
         try:
-            return await self.redis.execute_command("EVALSHA", script.sha, *tail)
+            answer = await self.redis.execute_command("EVALSHA", script.sha, *tail)
         except NoScriptError:
-            return await self.redis.execute_command("EVAL", script.source, *tail)
+            answer = await self.redis.execute_command("EVAL", script.source, *tail)
+        metrics.observe_script(name, began)
+        return answer
 
     def _limit_attempt(self, deadline: float | None) -> float:
         """Seconds after which a connection that does not answer is given up."""

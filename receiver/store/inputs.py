@@ -14,6 +14,7 @@ from receiver.session import Session
 from receiver.store.client import Client
 from receiver.store.runs import Verdict
 from receiver.store.tasks import new_nonce
+from receiver.telemetry import metrics
 
 State = Literal["", "open", "accepted", "answered", "closed"]
 
@@ -91,7 +92,12 @@ class InputStore:
             return bytes(answer[0])
         if code == -5:
             raise AskedOtherwise(question.name)
-        return Verdict(code)
+        verdict = Verdict(code)
+        if verdict is Verdict.DONE:
+            metrics.count_question(question.method, "asked")
+        else:
+            metrics.count_rejected(verdict.name.lower(), "input_required")
+        return verdict
 
     async def look(self, task_id: str, question: str) -> Standing:
         """How a question stands."""
@@ -128,7 +134,10 @@ class InputStore:
 
     async def withdraw(self, task_id: str, run: int, question: str, answer: bytes = b"") -> Verdict:
         """Gives up on a question, and its client is told; with an ``answer`` the run has answered it itself."""
-        return Verdict(await self._client.call("withdraw", task_id, run, question, answer))
+        verdict = Verdict(await self._client.call("withdraw", task_id, run, question, answer))
+        if verdict is Verdict.DONE and not answer:
+            metrics.count_question(question.partition("#")[0], "withdrawn")
+        return verdict
 
     async def tell(self, task_id: str, run: int, question: str, notification: bytes) -> Verdict:
         """Sends a notification to the session that was asked a question, and to no other (E-04)."""

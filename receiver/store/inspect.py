@@ -4,9 +4,9 @@ No method walks the keyspace (SCAN, KEYS) or reads more than a bounded number of
 trips.  What operators do stands in ``interventions``.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 from receiver.protocol.cursor import Position
 from receiver.protocol.lifecycle import STATUSES, Status
@@ -56,11 +56,18 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class QueueState:
-    """A queue: how many wait in it, and how long the oldest does in ms (of the first hundred; None: nobody waits)."""
+    """A queue: what is ready, leased and set for later, and how many workers serve it.
+
+    Of more than a thousand leases, and sleeps and retries, a share is estimated.  ``oldest``: how many ms ago the
+    oldest of the first hundred that are ready was created; None if none is.
+    """
 
     name: str
     ready: int
+    leased: int
+    later: int
     oldest: int | None
+    workers: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,17 +116,18 @@ class Dossier:
 
 
 class Inspector:
-    """Reads for operators."""
+    """Reads for operators.  A worker is up that was heard of within ``lease`` ms."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, *, lease: int = 10_000) -> None:
         self._client = client
+        self._lease = lease
 
-    async def survey(self) -> Survey:
-        """Counts of everything, in one round trip."""
-        now, labels, queues, leases, lost, later = await self._client.call("survey")
-        counts = {label.decode(): dict(zip(STATUSES, found, strict=True)) for label, *found in labels}
-        states = [QueueState(name.decode(), ready, age if age >= 0 else None) for name, ready, age in queues]
-        return Survey(now, counts, sorted(states, key=lambda state: state.name), leases, lost, later)
+    async def survey(self, queues: Iterable[str] = ()) -> Survey:
+        """Counts of everything, in one round trip; of ``queues`` too that were never used."""
+        now, labels, found, leases, lost, later = await self._client.call("survey", self._lease, *queues)
+        counts = {label.decode(): dict(zip(STATUSES, numbers, strict=True)) for label, *numbers in labels}
+        states = sorted(map(_to_queue_state, found), key=lambda state: state.name)
+        return Survey(now, counts, states, leases, lost, later)
 
     async def labels(self) -> list[str]:
         """The labels that there are."""
@@ -173,6 +181,11 @@ class Inspector:
                 pipe.hgetall(keys.tally(str(minute)))
             found = await pipe.execute()
         return [to_tally(minute * MINUTE_MS, fields) for minute, fields in zip(span, found, strict=True)]
+
+
+def _to_queue_state(row: Sequence[Any]) -> QueueState:
+    name, ready, leased, later, age, workers = row
+    return QueueState(name.decode(), ready, leased, later, age if age >= 0 else None, workers)
 
 
 def _to_fields(values: Sequence[bytes | None]) -> dict[str, str]:

@@ -10,6 +10,7 @@ from receiver.store.client import Client
 from receiver.store.record import ClaimedRun, to_claimed_run
 from receiver.store.scripts import Argument
 from receiver.store.tasks import new_nonce
+from receiver.telemetry import metrics
 
 
 class Verdict(IntEnum):
@@ -64,13 +65,17 @@ class RunStore:
         shares = [item for queue in queues for item in (queue.name, queue.cap or 0, int(queue.is_plain))]
         runs = [item for pair in running.items() for item in pair]
         head = (worker, number, self._lease, slots.free, slots.open)
-        now, due, entries = await self._client.call("claim", *head, len(queues), *shares, *runs)
+        now, due, entries, lost = await self._client.call("claim", *head, len(queues), *shares, *runs)
+        _read_lost(lost)
         return [to_claimed_run(now, entry) for entry in entries], None if due < 0 else due
 
     async def finish(self, task_id: str, run: int, outcome: Outcome) -> Verdict:
         """Ends a run with its outcome."""
         head = (task_id, run, new_nonce(), outcome.status, outcome.diagnosis or "")
-        return Verdict(await self._client.call("finish", *head, outcome.kind, outcome.payload))
+        verdict = Verdict(await self._client.call("finish", *head, outcome.kind, outcome.payload))
+        if verdict is not Verdict.DONE:
+            metrics.count_rejected(verdict.name.lower(), outcome.status)
+        return verdict
 
     async def requeue(self, task_id: str, run: int, reason: Literal["handed_back", "retry"], delay: int = 0) -> Verdict:
         """Gives a run back to the queue, due in ``delay`` ms.  A retry counts as an attempt, a hand-back does not."""
@@ -102,12 +107,19 @@ class RunStore:
 
     async def recover(self, limit: int = 100) -> dict[str, str]:
         """Takes expired leases away; returns what became of each task: requeued, failed or gone."""
-        return _pairs(await self._client.call("recover", self._lease, limit))
+        return _read_lost(await self._client.call("recover", self._lease, limit))
 
     async def sweep(self, limit: int = 500, worker_age: int = 86_400_000) -> dict[str, str]:
         """Clears up after up to ``limit`` expired tasks; returns the last status of each (``""`` = unknown)."""
-        return _pairs(await self._client.call("sweep", limit, worker_age))
+        flat = await self._client.call("sweep", limit, worker_age)
+        return {flat[i].decode(): flat[i + 1].decode() for i in range(0, len(flat), 2)}
 
 
-def _pairs(flat: Sequence[bytes]) -> dict[str, str]:
-    return {flat[i].decode(): flat[i + 1].decode() for i in range(0, len(flat), 2)}
+def _read_lost(flat: Sequence[bytes]) -> dict[str, str]:
+    """What became of each task whose lease ended, counted; ``flat`` has task id, verdict, kind and tool of each."""
+    found = {}
+    for i in range(0, len(flat), 4):
+        task_id, verdict, kind, tool = (part.decode() for part in flat[i : i + 4])
+        metrics.count_lost(kind, tool, verdict)
+        found[task_id] = verdict
+    return found

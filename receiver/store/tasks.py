@@ -19,6 +19,7 @@ from receiver.store.record import (
     to_task,
 )
 from receiver.store.scripts import Argument
+from receiver.telemetry import metrics
 
 
 def new_nonce() -> str:
@@ -82,12 +83,15 @@ class TaskStore:
         """Cancels the task and returns it.  Raises TaskNotFound, TaskAlreadyFinished (T-67)."""
         known = await self._check_id(admission, task_id)
         head = (known, admission.owner, new_nonce(), message)
-        code, *rest = await self._client.admit(admission, "cancel", *head, *TASK_FIELDS)
+        code, *rest = await self._client.admit(admission, "cancel", *head, *TASK_FIELDS, "tool", "run", "worker")
         if code == -1:
             raise await self._find_nothing(admission)
         if code == -3:
+            metrics.count_rejected(rest[0].decode(), "cancelled")
             raise TaskAlreadyFinished(rest[0].decode())
-        return to_task(known, rest[0])
+        *values, tool, run, worker = rest[0]
+        metrics.count_cancelled((tool or b"").decode(), _phase(run, worker))
+        return to_task(known, values)
 
     async def list_page(
         self, admission: Admission, size: int, after: Position | None
@@ -112,8 +116,16 @@ class TaskStore:
 
     async def _find_nothing(self, admission: Admission) -> Exception:
         """What is answered where no such task is found: one text for all (T-76, T-89), until it is too often."""
+        metrics.count_miss()
         if self._misses.count:
             misses, rest = await self._client.call("count_miss", admission.requestor, self._misses.window)
             if misses > self._misses.count:
                 return Refused("rate_limited", "Too many tasks that don't exist were asked for", retry_after_ms=rest)
         return TaskNotFound()
+
+
+def _phase(run: bytes | None, worker: bytes | None) -> str:
+    """How far a task came: nobody has run it yet, a worker has it, or it waits to be run again."""
+    if run == b"0":
+        return "queued"
+    return "running" if worker else "paused"

@@ -1,13 +1,16 @@
 """Heartbeats.  They leave from a thread of their own, over a connection of their own, so this is a blocking client."""
 
+import time
 from collections.abc import Mapping
 from typing import Any
 
 from redis import Redis
-from redis.exceptions import NoScriptError, ReadOnlyError
+from redis.exceptions import NoScriptError, ReadOnlyError, RedisError
 
+from receiver.store.client import kind_of
 from receiver.store.keys import Keys
 from receiver.store.scripts import Argument, load
+from receiver.telemetry import metrics
 
 
 class WorkerStore:
@@ -31,7 +34,11 @@ class WorkerStore:
         fields = [item for pair in presence.items() for item in pair]
         runs = [item for task_id, run in running.items() for item in (task_id, "" if run is None else run)]
         head = (worker, self._lease, acknowledged, len(presence))
-        flat = self._evaluate("heartbeat", *head, *fields, *runs)
+        try:
+            flat = self._evaluate("heartbeat", *head, *fields, *runs)
+        except (RedisError, OSError) as error:
+            metrics.count_store_error(kind_of(error))
+            raise
         return {flat[i].decode(): flat[i + 1].decode() for i in range(0, len(flat), 2)}
 
     def close(self) -> None:
@@ -41,10 +48,13 @@ class WorkerStore:
     def _evaluate(self, name: str, *arguments: Argument) -> Any:
         script = load(name, with_flags=self._with_flags)
         tail = (2, self._keys.prefix, self._keys.job_prefix, *arguments)
+        began = time.perf_counter()
         try:
-            return self._redis.execute_command("EVALSHA", script.sha, *tail)
+            answer = self._redis.execute_command("EVALSHA", script.sha, *tail)
         except NoScriptError:
-            return self._redis.execute_command("EVAL", script.source, *tail)
+            answer = self._redis.execute_command("EVAL", script.source, *tail)
         except ReadOnlyError:
             self._redis.connection_pool.disconnect()  # another server must be the master by now
             raise
+        metrics.observe_script(name, began)
+        return answer

@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -17,7 +18,7 @@ from redis import Redis
 from ops.embedded import EmbeddedServer
 from tests.acceptance.commands import DEMO, RECEIVER, refusal, url_in
 from tests.http.requestor import HEADERS, INITIALIZE, frame, open_answer
-from tests.processes import ROOT, Child
+from tests.processes import HOST, ROOT, Child, find_free_port
 
 PATIENCE_SECONDS = 30.0
 
@@ -244,3 +245,24 @@ def test_the_first_steps_with_a_token(tmp_path: Path, monkeypatch: pytest.Monkey
         assert refused.stderr.startswith("HTTP 401")
         monkeypatch.setenv("RECEIVER_TOKEN", "secret")
         assert first_steps(f"{dev.url}/mcp").returncode == 0
+
+
+def test_each_worker_has_a_port_for_its_metrics(tmp_path: Path) -> None:
+    """The first has the one that is set, the next the next one."""
+    port = find_two_free_ports()
+    with Dev(tmp_path / "data", "--workers", "2", RECEIVER_METRICS_PORT=str(port)) as dev:
+        until(lambda: len(dev.pids(WORKER)) == 2)
+        pages = [
+            httpx2.get(f"{url}/metrics").text for url in (dev.url, f"http://{HOST}:{port}", f"http://{HOST}:{port + 1}")
+        ]
+    assert ["mcp_tasks_workers_up{" in page for page in pages] == [True, False, False]
+    assert all("mcp_tasks_build_info{" in page for page in pages)
+
+
+def find_two_free_ports() -> int:
+    """The first of two ports in a row that nothing listens on just now."""
+    while True:
+        port = find_free_port()
+        with socket.socket() as probe:
+            if port < 65535 and probe.connect_ex((HOST, port + 1)) != 0:
+                return port

@@ -9,7 +9,7 @@ from tests.leaks import find_spec
 from tests.store.world import World
 
 # The zsets whose scores are times, and what the scores of the others are.
-TIMES = {"active", "expiry", "leases", "later", "workers", "sessions", "hearers", "listeners", "subscribers"}
+TIMES = {"active", "expiry", "labels", "leases", "later", "workers", "sessions", "hearers", "listeners", "subscribers"}
 ORDERS = {"owner", "status", "queue", "fair"}
 
 # The fields of hashes that are times.

@@ -187,7 +187,14 @@ class World:
 
     async def forget(self, task_id: str) -> None:
         """Removes by hand what ends with the ttl."""
-        own = (self.keys.task, self.keys.arq_job, self.keys.inputs, self.keys.steps)
+        own = (
+            self.keys.task,
+            self.keys.arq_job,
+            self.keys.inputs,
+            self.keys.steps,
+            self.keys.history,
+            self.keys.retries,
+        )
         await self.redis.delete(*(name(task_id) for name in own))
 
     async def set_status(self, task_id: str, status: str) -> None:

@@ -23,11 +23,12 @@ local function fail_lost(id, now)
 end
 
 -- Up to limit expired leases: back to their old place in the queue, or failed when the attempts are spent.
--- Returns id, 'requeued' | 'failed' | 'gone' for each.
+-- Returns id, 'requeued' | 'failed' | 'gone', kind and tool ('' = unknown) for each.
 local function recover_lost(now, limit)
   local events = {}
   for _, id in ipairs(redis.call('ZRANGEBYSCORE', key_leases(), '-inf', int(now), 'LIMIT', 0, limit)) do
-    local task = redis.call('HMGET', key_task(id), 'status', 'worker', 'queue', 'score', 'attempt', 'max_attempts')
+    local task = redis.call('HMGET', key_task(id), 'status', 'worker', 'queue', 'score', 'attempt', 'max_attempts',
+      'kind', 'tool')
     local verdict = 'gone'
     if task[1] ~= 'working' and task[1] ~= 'input_required' then
       redis.call('ZREM', key_leases(), id)
@@ -42,8 +43,9 @@ local function recover_lost(now, limit)
       redis.call('HDEL', key_task(id), 'lease_until')
       make_ready(id, task[3], task[4])
     end
-    table.insert(events, id)
-    table.insert(events, verdict)
+    for _, part in ipairs({ id, verdict, task[7] or '', task[8] or '' }) do
+      table.insert(events, part)
+    end
   end
   return events
 end

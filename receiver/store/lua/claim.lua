@@ -4,7 +4,8 @@
 -- ARGV  1 worker, 2 number of this claim, 3 lease in ms, 4 free slots, 5 free slots for other than plain calls,
 --       6 queues, then for each: name, max_running (0 = none), '1' if it holds plain calls; then id, run of every
 --       task that this worker still runs
--- Returns {now, ms until the next retry is due (-1 = none), {id, run, arq's job, record} for each claimed task}
+-- Returns {now, ms until the next retry is due (-1 = none), {{id, run, arq's job, record} for each claimed task},
+--         {id, verdict, kind, tool of each task whose lease ended, ...} as recover has it}
 -- include: lost
 -- include: due
 local worker, claim, lease = ARGV[1], ARGV[2], tonumber(ARGV[3])
@@ -41,9 +42,7 @@ local function take_from(queue, cap, plain)
   end
 end
 
-if watch_clock(now, lease) then
-  recover_lost(now, 100)
-end
+local lost = watch_clock(now, lease) and recover_lost(now, 100) or {}
 forward_due(now)
 if not hand_over_again() then
   for i = 7, last_queue, 3 do
@@ -53,4 +52,4 @@ if not hand_over_again() then
   redis.call('PEXPIRE', key_held(worker), lease * 10)
 end
 local due = redis.call('ZRANGE', key_later(), 0, 0, 'WITHSCORES')
-return { now, due[2] and math.max(0, due[2] - now) or -1, claimed }
+return { now, due[2] and math.max(0, due[2] - now) or -1, claimed, lost }
