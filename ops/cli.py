@@ -1,4 +1,4 @@
-"""The command line: ``receiver dev``, ``receiver serve``, ``receiver work`` and ``receiver conform``.
+"""The command line: ``receiver dev``, ``receiver serve``, ``receiver work``, and so on.
 
 A command imports what it alone needs, when it needs it: a worker loads no web framework, a supervisor next to nothing,
 and what can't start says so at once.
@@ -22,13 +22,13 @@ App = Annotated[str | None, typer.Argument(metavar="[MODULE:app]", help="The app
 Host = Annotated[str, typer.Option(help="The address to listen on.")]
 Port = Annotated[int, typer.Option(min=0, max=65535, help="The port to listen on; 0 takes a free one.")]
 
-cli = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
+cli = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
 
 
 def main() -> None:
     """The console script.  What makes a start impossible is one line, and exit code 2."""
     try:
-        cli()
+        cli(prog_name="receiver")
     except StartupError as error:
         report.complain(str(error))
         sys.exit(2)
@@ -120,6 +120,39 @@ def conform(
         raise StartupError("conform needs a URL" if url is None else "--token2 goes with --token")
     urls, tokens = [url, *([url2] if url2 else [])], [given for given in (token, token2) if given]
     raise typer.Exit(run_conform(Options(urls, tokens, tool or [], only or [], timeout, jobs, strict, json)))
+
+
+@cli.command()
+def call(
+    words: Annotated[list[str] | None, typer.Argument(metavar="[URL] TOOL [NAME=VALUE]...")] = None,
+    args: Annotated[str | None, typer.Option(metavar="JSON", help="Arguments as an object; - reads stdin.")] = None,
+    task: Annotated[bool | None, typer.Option("--task/--no-task", help="As the tool allows, without.")] = None,
+    ttl: Annotated[int | None, typer.Option(min=0, metavar="MS", help="How long the task is to be kept.")] = None,
+    attach: Annotated[str | None, typer.Option(metavar="ID", help="Wait for a task that there is already.")] = None,
+    token: Annotated[str | None, typer.Option(envvar="RECEIVER_TOKEN", help="The bearer token to come with.")] = None,
+    answer: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE", help="For a field that is asked.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    patience: Annotated[float, typer.Option(min=0, help="Seconds to try a lost server again.")] = 60.0,
+) -> None:
+    """Call a tool of any MCP server over HTTP, as a task where it can be one; without TOOL, list the tools.
+
+    The URL is http://127.0.0.1:8000/mcp unless given.  NAME:=JSON gives a value as JSON.
+
+    Exit codes: 0 completed, 1 the tool failed, 2 a call that can't be made, 3 cancelled, 4 the task expired or is not
+    known, 5 the server can't be reached, 130 interrupted while the task goes on.
+    """
+    from ops.calling.command import Options, run_call
+
+    options = Options(words or [], args, task, ttl, attach, token, answer or [], json, patience)
+    raise typer.Exit(run_call(options))
+
+
+@cli.command()
+def demo(fast: Annotated[bool, typer.Option("--fast", help="In seconds, not in a minute.")] = False) -> None:
+    """Show the life of a task: progress, a question, a killed worker, a cancellation; nothing is left behind."""
+    from ops.demo.tour import run_demo
+
+    raise typer.Exit(run_demo(fast=fast))
 
 
 if __name__ == "__main__":

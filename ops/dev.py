@@ -52,14 +52,14 @@ def _children(
         env["RECEIVER_REDIS_URL"] = server.url
     make = partial(Child, patience=float(grace) + MARGIN_SECONDS)
     fd, report = listener.fileno(), reports.write_end
-    children = [make("the API", _receiver("serve", app, "--fd", str(fd)), fds=(fd, report), env=env)]
+    children = [make("the API", receiver_command("serve", app, "--fd", str(fd)), fds=(fd, report), env=env)]
     for n in range(workers):
         own = {} if metrics_port is None else {"RECEIVER_METRICS_PORT": str(metrics_port + n)}  # one port serves one
-        children.append(make(f"worker {n + 1}", _receiver("work", app), fds=(report,), env=env | own))
+        children.append(make(f"worker {n + 1}", receiver_command("work", app), fds=(report,), env=env | own))
     return children
 
 
-def _receiver(*arguments: str) -> list[str]:
+def receiver_command(*arguments: str) -> list[str]:
     """The command line, by this same Python.
 
     Without -P, a folder ``ops`` in the current directory would be taken for ours; it is ours in a checkout.
@@ -69,13 +69,13 @@ def _receiver(*arguments: str) -> list[str]:
 
 
 async def _announce(app: str, listener: socket.socket, server: EmbeddedServer | None) -> None:
-    while not await _is_ready(*address_of(listener)):  # noqa: ASYNC110 - another process, which tells nobody
+    while not await is_ready(*address_of(listener)):  # noqa: ASYNC110 - another process, which tells nobody
         await asyncio.sleep(LOOK_SECONDS)
     url = f"{url_of(listener)}/mcp"
     print("\n".join([f"Serving {app} at {url}", *hints_for(app, url, server)]), flush=True)
 
 
-async def _is_ready(host: str, port: int) -> bool:
+async def is_ready(host: str, port: int) -> bool:
     """Whether ``/readyz`` answers 200."""
     try:
         async with asyncio.timeout(READY_SECONDS):

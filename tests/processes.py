@@ -97,6 +97,10 @@ class Child:
         self._process.terminate()
         return self.wait(seconds)
 
+    def interrupt(self) -> None:
+        """SIGINT, as Ctrl-C sends it."""
+        self._process.send_signal(signal.SIGINT)
+
     def pause(self) -> None:
         """SIGSTOP: it hangs, with all its connections open."""
         self._process.send_signal(signal.SIGSTOP)

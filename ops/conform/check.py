@@ -21,10 +21,6 @@ Level = Literal["MUST", "SHOULD", "MAY"]
 Run = Callable[["Server"], Awaitable[None]]
 
 
-class Violation(Exception):
-    """The server breaks the rule.  The text is for its author: what was sent, what came, what the row asks."""
-
-
 class NotApplicable(Exception):
     """The check says nothing about this server; the text says why."""
 

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ops.conform.exchange import Exchange
-from ops.conform.reply import Reply
+from ops.client.exchange import Exchange
+from ops.client.reply import Reply
+from ops.client.stream import Message
 from ops.conform.server import Server
 from ops.conform.session import Session
-from ops.conform.stream import Message
 
 ELICIT, SAMPLE = "elicitation/create", "sampling/createMessage"
 

@@ -9,7 +9,8 @@ from typing import Any, Literal
 
 import httpx2
 
-from ops.conform.check import Check, NotApplicable, Violation
+from ops.client.violation import Violation
+from ops.conform.check import Check, NotApplicable
 from ops.conform.server import EVERYTHING, Server, Target
 from receiver.protocol.errors import StartupError
 

@@ -8,10 +8,11 @@ from typing import Any
 
 import httpx2
 
+from ops.client.exchange import Exchange
+from ops.client.session import REVISION, Answers
 from ops.conform.check import NotApplicable
-from ops.conform.exchange import Exchange
 from ops.conform.fixtures import PREFIX
-from ops.conform.session import LOOK_SECONDS, REVISION, Answers, Session
+from ops.conform.session import LOOK_SECONDS, Session
 
 CANCELLED_AT_ONCE = 20
 FORM: Mapping[str, Any] = {"elicitation": {"form": {}}}
@@ -100,6 +101,10 @@ class Server:
                 raise NotApplicable(f"it needs --{need}")
             if need not in options and not self.declares(need):
                 raise NotApplicable(f"the server does not declare {need}")
+
+    def keep(self, exchange: Exchange) -> None:
+        """Notes what was sent, to be dropped behind the check."""
+        self.exchanges.append(exchange)
 
     def url(self, node: int) -> str:
         """Where a node is; the first stands for the second where there is one alone."""

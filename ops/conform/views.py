@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, TypeGuard
 
-from ops.conform.check import Violation
-from ops.conform.reply import Reply, show
+from ops.client.reply import Reply, show
+from ops.client.violation import Violation
 from ops.conform.server import Server
 from ops.conform.session import Session
 

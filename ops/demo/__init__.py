@@ -11,7 +11,7 @@ import uuid
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
@@ -22,7 +22,7 @@ app = Receiver(
     "mcp-task-receiver-demo",
     version=__version__,
     title="Task receiver demo",
-    instructions="Try archive_folder or slow_compute as a task, and watch its progress.",
+    instructions="Try write_report, archive_folder or slow_compute as a task, and watch its progress.",
 )
 
 ARCHIVES = ".receiver/archives"  # below the root
@@ -76,6 +76,53 @@ async def failing_job(ctx: Context) -> str:
     await ctx.status("About to fail")
     await asyncio.sleep(1)
     raise ToolError("This job fails on purpose: nothing is wrong with the server")
+
+
+class Page(BaseModel):
+    """A page of a report."""
+
+    number: int
+    worker: int = Field(description="The process that wrote it.")
+
+
+class Layout(BaseModel):
+    """How a report shall look."""
+
+    format: Literal["html", "pdf", "plain"] = Field("html", description="What to make of it.")
+    copies: int = Field(1, ge=1, le=9)
+
+
+class Report(BaseModel):
+    """What write_report made."""
+
+    topic: str
+    pages: list[Page]
+    format: str
+    copies: int
+
+
+@app.tool(title="Write a report", replay=True, annotations=PURE)
+async def write_report(
+    topic: Annotated[str, Field(max_length=100, description="What it is about.")],
+    pages: Annotated[int, Field(ge=1, le=100, description="How long it is.")] = 6,
+    seconds: Annotated[float, Field(ge=0, le=60, description="How long a page takes.")] = 0.5,
+    *,
+    ctx: Context,
+) -> Report:
+    """Write a report page by page, and ask how it shall look; no page is written twice, if workers die."""
+
+    async def write(number: int) -> Page:
+        await asyncio.sleep(seconds)
+        return Page(number=number, worker=os.getpid())
+
+    written = []
+    for number in range(1, pages + 1):
+        written.append(await ctx.step("page", write, number))
+        await ctx.progress(number, total=pages, message=f"Page {number} of {pages}")
+    answer = await ctx.elicit(f"How shall the report on {topic} look?", Layout)
+    if answer.content is None:
+        raise ToolError("Nobody said how the report shall look")
+    return Report(topic=topic, pages=written, **Layout(**answer.content).model_dump())
 
 
 class Archive(BaseModel):

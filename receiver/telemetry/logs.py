@@ -17,7 +17,8 @@ QUIET = (
     "uvicorn.access",
 )
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but tab and line feed
+# What a terminal obeys, all but tab and line feed; what turns the order of letters around; and halves of characters.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def configure_logs(format: str = "auto") -> None:
@@ -56,8 +57,9 @@ def _render(as_console: bool) -> list[Processor]:
 
 def _escape(logger: WrappedLogger, name: str, event: EventDict) -> EventDict:
     """A terminal would obey what a client wrote (F26)."""
-    return {field: _show(value) if isinstance(value, str) else value for field, value in event.items()}
+    return {field: escape_text(value) if isinstance(value, str) else value for field, value in event.items()}
 
 
-def _show(text: str) -> str:
+def escape_text(text: str) -> str:
+    """``text`` with nothing in it that a terminal obeys: what others wrote may go to one so."""
     return _CONTROL.sub(lambda found: ascii(found.group())[1:-1], text)

@@ -28,6 +28,11 @@ def test_the_version() -> None:
     assert run("--version").stdout == f"receiver {__version__}\n"
 
 
+def test_completion() -> None:
+    completed = run(env={"_RECEIVER_COMPLETE": "complete_bash", "COMP_WORDS": "receiver ca", "COMP_CWORD": "1"})
+    assert completed.stdout == "call\n"
+
+
 @pytest.mark.parametrize(
     ("app", "line"),
     [

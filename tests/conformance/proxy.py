@@ -12,7 +12,7 @@ from typing import Any
 import httpx2
 import uvicorn
 
-from ops.conform.stream import Event, Parser
+from ops.client.stream import Event, Parser
 from tests.conformance.sabotage import Answer, Call, Head, Point, Saboteur, encode
 from tests.processes import HOST
 

@@ -19,8 +19,8 @@ from typing import Any, Literal, TypeVar
 
 import httpx2
 
+from ops.client.stream import Event, Message, Parser, read_message
 from ops.conform.check import Check
-from ops.conform.stream import Event, Message, Parser, read_message
 
 PATIENCE_SECONDS = 10.0  # for what a saboteur keeps from coming; what comes is not waited for
 

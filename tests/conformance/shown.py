@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ops.conform.stream import Message
+from ops.client.stream import Message
 from tests.conformance.sabotage import Call
 
 GONE = object()

@@ -213,7 +213,7 @@ async def test_the_failing_job_says_that_it_means_to_fail(ctx: Watched) -> None:
 
 def test_every_tool_can_be_called_either_way_and_is_described() -> None:
     definitions = [tool.definition() for tool in app.tools]
-    assert len(definitions) == 5
+    assert len(definitions) == 6
     for definition in definitions:
         assert definition["execution"] == {"taskSupport": "optional"}
         assert definition["description"]

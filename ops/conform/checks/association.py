@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Mapping
 
+from ops.client.exchange import Exchange
+from ops.client.reply import Reply, expect, show
+from ops.client.stream import Message
 from ops.conform.check import NotApplicable, check
 from ops.conform.checks.results import RELATED_TASK
-from ops.conform.exchange import Exchange
-from ops.conform.reply import Reply, expect, show
 from ops.conform.server import EVERYTHING, FORM, Server
 from ops.conform.session import Session
-from ops.conform.stream import Message
 
 SAYINGS = ("red", "green")  # what two tasks say, so that one can tell whose a message is
 

@@ -3,9 +3,9 @@
 import asyncio
 import secrets
 
+from ops.client.reply import Reply, expect
 from ops.conform.check import check
 from ops.conform.checks.getting import without_pace
-from ops.conform.reply import Reply, expect
 from ops.conform.server import FORM, Server
 from ops.conform.session import Session
 

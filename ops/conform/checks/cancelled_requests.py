@@ -3,10 +3,10 @@
 import asyncio
 import uuid
 
+from ops.client.exchange import Exchange
+from ops.client.reply import expect, show
 from ops.conform.check import check
 from ops.conform.checks.streams import TICKS, count, count_until
-from ops.conform.exchange import Exchange
-from ops.conform.reply import expect, show
 from ops.conform.server import Server
 from ops.conform.session import LOOK_SECONDS, Session
 

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
+from ops.client.reply import expect, show
 from ops.conform.check import check
 from ops.conform.checks.elicitation import QUESTION
 from ops.conform.checks.streams import listen_everywhere
-from ops.conform.reply import expect, show
 from ops.conform.server import FORM, Server
 
 SAMPLED = {"role": "assistant", "content": {"type": "text", "text": "blue"}, "model": "none", "stopReason": "endTurn"}

@@ -4,9 +4,9 @@ import asyncio
 import uuid
 from typing import Any
 
+from ops.client.reply import Reply, expect, show
 from ops.conform.check import NotApplicable, check
 from ops.conform.checks.results import RELATED_TASK
-from ops.conform.reply import Reply, expect, show
 from ops.conform.server import Server
 from ops.conform.views import view_everywhere
 

@@ -1,9 +1,10 @@
 """A session id is no credential."""
 
+from ops.client.session import Headers
 from ops.conform.check import NotApplicable, check
 from ops.conform.checks.posts import VERBS, send_nothing
 from ops.conform.server import Server
-from ops.conform.session import Headers, Session
+from ops.conform.session import Session
 
 
 @check("S-01", "MUST", "a session id without a token is refused with 401", needs=("token",))

@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from ops.client.reply import expect, show
 from ops.conform.check import check
 from ops.conform.fixtures import FIXTURES
-from ops.conform.reply import expect, show
 from ops.conform.server import Server
 
 SUPPORTS = ("forbidden", "optional", "required")

@@ -2,9 +2,9 @@
 
 from collections import Counter
 
+from ops.client.reply import expect, show
 from ops.conform.check import NotApplicable, check
 from ops.conform.checks.streams import listen_everywhere
-from ops.conform.reply import expect, show
 from ops.conform.server import Server
 
 

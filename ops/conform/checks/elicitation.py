@@ -1,8 +1,8 @@
 """What a task asks its requestor's user."""
 
+from ops.client.reply import expect, show
 from ops.conform.check import check
 from ops.conform.checks.results import RELATED_TASK
-from ops.conform.reply import expect, show
 from ops.conform.server import FORM, Server
 
 ACCEPTED = {"action": "accept", "content": {"answer": "blue"}}

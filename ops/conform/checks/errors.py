@@ -2,11 +2,11 @@
 
 from typing import Any
 
+from ops.client.reply import Reply, expect
 from ops.conform.check import NotApplicable, check
 from ops.conform.checks.listing import list_all
 from ops.conform.checks.naming import task_methods
 from ops.conform.checks.results import without_relation
-from ops.conform.reply import Reply, expect
 from ops.conform.server import Server
 from ops.conform.session import Session
 

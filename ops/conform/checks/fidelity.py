@@ -3,9 +3,9 @@
 import json
 from typing import Any
 
+from ops.client.reply import Reply, expect, show
 from ops.conform.check import NotApplicable, check
 from ops.conform.checks.results import RELATED_TASK, without_relation
-from ops.conform.reply import Reply, expect, show
 from ops.conform.server import Server
 
 REFUSAL = {"code": -32050, "message": "There is no coffee", "data": {"cups": 0, "beans": ["none", None, 1.5]}}

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+from ops.client.reply import expect, show
 from ops.conform.check import check
 from ops.conform.inquiry import BLUE, ELICIT, QUESTION, first_text, has_failed, inquire, ways
-from ops.conform.reply import expect, show
 from ops.conform.server import FORM, Server
 
 PRIMITIVES = ("string", "number", "integer", "boolean")

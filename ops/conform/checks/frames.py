@@ -3,8 +3,8 @@
 import json
 from collections.abc import Sequence
 
+from ops.client.reply import Reply
 from ops.conform.check import check
-from ops.conform.reply import Reply
 from ops.conform.server import Server
 
 IDS = ("a", "", "0", "\u00fc", 0, 1, -1, 2**31, 2**53 - 1, -(2**53 - 1))

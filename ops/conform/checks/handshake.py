@@ -2,10 +2,10 @@
 
 import re
 
+from ops.client.reply import expect, show
+from ops.client.session import REVISION
 from ops.conform.check import check
-from ops.conform.reply import expect, show
 from ops.conform.server import EVERYTHING, Server
-from ops.conform.session import REVISION
 
 VERSION = re.compile(r"\d{4}-\d\d-\d\d")
 OLDER = ("2025-06-18", "2025-03-26", "2024-11-05")

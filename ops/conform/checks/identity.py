@@ -3,10 +3,11 @@
 import math
 from collections.abc import Sequence
 
+from ops.client.reply import Reply, expect
+from ops.client.session import REVISION
 from ops.conform.check import NotApplicable, check
-from ops.conform.reply import Reply, expect
 from ops.conform.server import Server
-from ops.conform.session import REVISION, Session
+from ops.conform.session import Session
 
 CREATED = 8
 BITS = 64  # that an id needs at least; 122 are in a random UUID, 74 in one that begins with the time

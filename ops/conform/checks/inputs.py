@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from ops.client.reply import Reply, expect, show
 from ops.conform.check import check
 from ops.conform.checks.results import RELATED_TASK
-from ops.conform.reply import Reply, expect, show
 from ops.conform.server import FORM, Server
 from ops.conform.session import Session
 

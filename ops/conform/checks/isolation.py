@@ -1,13 +1,13 @@
 """Whose a task is."""
 
+from ops.client.reply import expect, show
+from ops.client.stream import Message
 from ops.conform.check import NotApplicable, check
 from ops.conform.checks.association import listen_if_offered
 from ops.conform.checks.listing import fill_a_page, list_all
 from ops.conform.checks.naming import task_methods
-from ops.conform.reply import expect, show
 from ops.conform.server import FORM, Server
 from ops.conform.session import Session
-from ops.conform.stream import Message
 
 
 @check("T-85 T-89", "MUST", "nobody reads or cancels another's task", tools=("sleep",), needs=("token2",))

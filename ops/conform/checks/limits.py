@@ -3,10 +3,10 @@
 import asyncio
 import itertools
 
+from ops.client.reply import Reply, expect
 from ops.conform.check import NotApplicable, check
 from ops.conform.checks.getting import without_pace
 from ops.conform.checks.listing import list_all
-from ops.conform.reply import Reply, expect
 from ops.conform.server import Server
 from ops.conform.session import Session
 

@@ -3,11 +3,11 @@
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
+from ops.client.reply import expect, show
+from ops.client.stream import Message
 from ops.conform.check import NotApplicable, check
 from ops.conform.inquiry import LINK, first_text, inquire, ways
-from ops.conform.reply import expect, show
 from ops.conform.server import EVERYTHING, Server
-from ops.conform.stream import Message
 
 URL_REQUIRED = -32042
 COMPLETE = "notifications/elicitation/complete"

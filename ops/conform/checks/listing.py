@@ -3,8 +3,8 @@
 import asyncio
 from typing import Any
 
+from ops.client.reply import Reply, expect
 from ops.conform.check import NotApplicable, check
-from ops.conform.reply import Reply, expect
 from ops.conform.server import Server
 from ops.conform.session import Session
 

@@ -3,12 +3,12 @@
 import asyncio
 from collections.abc import Sequence
 
+from ops.client.reply import expect, show
+from ops.client.stream import Message
 from ops.conform.check import NotApplicable, check
 from ops.conform.checks.streams import listen_everywhere
-from ops.conform.reply import expect, show
 from ops.conform.server import Server
 from ops.conform.session import Session
-from ops.conform.stream import Message
 
 LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 

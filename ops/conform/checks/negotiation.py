@@ -2,10 +2,11 @@
 
 from typing import Any
 
+from ops.client.reply import Reply
+from ops.client.session import REVISION
 from ops.conform.check import NotApplicable, check
-from ops.conform.reply import Reply
 from ops.conform.server import Server
-from ops.conform.session import REVISION, Session
+from ops.conform.session import Session
 
 BEFORE_TASKS = "2025-06-18"
 HELLO = {"text": "hello"}

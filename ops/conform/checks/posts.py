@@ -2,11 +2,12 @@
 
 from urllib.parse import urlsplit
 
+from ops.client.reply import Reply
+from ops.client.session import Headers
 from ops.conform.check import NotApplicable, check
 from ops.conform.checks.tools import text_of
-from ops.conform.reply import Reply
 from ops.conform.server import Server
-from ops.conform.session import Headers, Session
+from ops.conform.session import Session
 
 VERBS = ("POST", "GET", "DELETE")
 LOOPBACK = ("localhost", "127.0.0.1", "::1")

@@ -3,11 +3,12 @@
 import json
 from itertools import pairwise
 
+from ops.client.reply import expect, show
+from ops.client.session import Heard
 from ops.conform.check import NotApplicable, check
 from ops.conform.checks.association import listen_if_offered
-from ops.conform.reply import expect, show
 from ops.conform.server import Server
-from ops.conform.session import TERMINAL, Heard, Session
+from ops.conform.session import TERMINAL, Session
 
 PROGRESS = "notifications/progress"
 TOKENS: list[str | int] = [0, "", "0", 7, "a token"]

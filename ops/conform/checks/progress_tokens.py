@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
+from ops.client.reply import Reply, expect, show
+from ops.client.stream import Message
 from ops.conform.check import NotApplicable, check
 from ops.conform.checks.streams import listen_everywhere, progress_on
-from ops.conform.reply import Reply, expect, show
 from ops.conform.server import Server
 from ops.conform.session import Session
-from ops.conform.stream import Message
 
 TOKENS = ("l08", "", "0", 0, 7, -1)
 NO_TOKENS: Sequence[object] = (1.5, True, {}, ["l08"])

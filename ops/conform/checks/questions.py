@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
+from ops.client.reply import expect, show
+from ops.client.session import Heard
 from ops.conform.check import check
 from ops.conform.checks.results import RELATED_TASK
 from ops.conform.inquiry import BLUE, ELICIT, QUESTION, first_text, inquire, ways
-from ops.conform.reply import expect, show
 from ops.conform.server import FORM, Server
-from ops.conform.session import Heard
 
 GREEN = {"action": "accept", "content": {"answer": "green"}}
 TIMES = 3

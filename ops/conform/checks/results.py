@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
+from ops.client.reply import expect
 from ops.conform.check import check
-from ops.conform.reply import expect
 from ops.conform.server import Server
 from ops.conform.session import TERMINAL
 

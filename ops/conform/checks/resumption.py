@@ -2,13 +2,13 @@
 
 from collections import Counter
 
+from ops.client.exchange import Exchange
+from ops.client.reply import expect, show
+from ops.client.stream import Message
 from ops.conform.check import NotApplicable, check
 from ops.conform.checks.streams import begin_progress, listen_everywhere, progress_on
-from ops.conform.exchange import Exchange
-from ops.conform.reply import expect, show
 from ops.conform.server import Server
 from ops.conform.session import Session
-from ops.conform.stream import Message
 
 STEPS = 20  # two seconds of progress, time enough to lose a stream and come back
 

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
+from ops.client.reply import expect, show
+from ops.client.stream import Message
 from ops.conform.check import check
 from ops.conform.inquiry import PROMPT, SAID, SAMPLE, Inquiry, first_text, inquire, ways
-from ops.conform.reply import expect, show
 from ops.conform.server import Server
-from ops.conform.stream import Message
 
 SAMPLING: Mapping[str, Any] = {"sampling": {}}
 TOOL_BLOCKS = ("tool_use", "tool_result")

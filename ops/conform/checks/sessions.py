@@ -2,9 +2,9 @@
 
 import itertools
 
+from ops.client.reply import expect
 from ops.conform.check import NotApplicable, check
 from ops.conform.checks.posts import VERBS, send_nothing
-from ops.conform.reply import expect
 from ops.conform.server import Server
 from ops.conform.session import Session
 

@@ -5,8 +5,8 @@ import itertools
 from contextlib import suppress
 from typing import Any
 
+from ops.client.reply import Reply, expect, show
 from ops.conform.check import NotApplicable, check
-from ops.conform.reply import Reply, expect, show
 from ops.conform.server import FORM, Server
 from ops.conform.session import LOOK_SECONDS, TERMINAL, Session
 from ops.conform.views import is_number, read_time

@@ -2,13 +2,13 @@
 
 import uuid
 
+from ops.client.exchange import Exchange
+from ops.client.reply import expect, show
+from ops.client.stream import Message
 from ops.conform.check import NotApplicable, check
 from ops.conform.checks.tools import text_of
-from ops.conform.exchange import Exchange
-from ops.conform.reply import expect, show
 from ops.conform.server import Server
 from ops.conform.session import Session
-from ops.conform.stream import Message
 
 JUNE = "2025-06-18"
 TICKS = 60

@@ -4,11 +4,11 @@ import asyncio
 import itertools
 from datetime import datetime
 
+from ops.client.reply import Reply, expect, show
+from ops.client.stream import Message
 from ops.conform.check import NotApplicable, check
-from ops.conform.reply import Reply, expect, show
 from ops.conform.server import FORM, Server
 from ops.conform.session import LOOK_SECONDS, TERMINAL
-from ops.conform.stream import Message
 from ops.conform.views import is_number, read_time, view_everywhere
 
 ACCEPT = {"action": "accept", "content": {"answer": "blue"}}

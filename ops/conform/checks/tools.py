@@ -4,8 +4,8 @@ import json
 import re
 from typing import Any
 
+from ops.client.reply import Reply, expect, show
 from ops.conform.check import NotApplicable, check
-from ops.conform.reply import Reply, expect, show
 from ops.conform.server import Server
 from ops.conform.session import Session
 

@@ -3,8 +3,8 @@
 import asyncio
 from typing import Any
 
+from ops.client.reply import Reply
 from ops.conform.check import NotApplicable, check
-from ops.conform.reply import Reply
 from ops.conform.server import Server
 from ops.conform.session import Session
 from ops.conform.views import is_number, view_everywhere, walk_list

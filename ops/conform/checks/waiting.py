@@ -4,9 +4,9 @@ import asyncio
 from contextlib import suppress
 from functools import partial
 
+from ops.client.exchange import Exchange
+from ops.client.reply import Reply, expect
 from ops.conform.check import check
-from ops.conform.exchange import Exchange
-from ops.conform.reply import Reply, expect
 from ops.conform.server import FORM, Server
 from ops.conform.session import Session
 

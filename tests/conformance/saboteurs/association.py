@@ -1,8 +1,8 @@
 """What spoils the checks of ``ops/conform/checks/association.py``."""
 
+from ops.client.stream import Message
 from ops.conform.checks import association
 from ops.conform.checks.results import RELATED_TASK
-from ops.conform.stream import Message
 from tests.conformance.sabotage import Call, SpoilMessage, spoils_message
 
 

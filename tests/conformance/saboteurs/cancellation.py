@@ -1,7 +1,7 @@
 """What spoils the checks of ``ops/conform/checks/cancellation.py``."""
 
+from ops.client.stream import Message
 from ops.conform.checks import cancellation
-from ops.conform.stream import Message
 from tests.conformance.sabotage import Answer, Call, spoils_message, spoils_request
 
 

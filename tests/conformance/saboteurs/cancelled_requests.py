@@ -1,7 +1,7 @@
 """What spoils the checks of ``ops/conform/checks/cancelled_requests.py``."""
 
+from ops.client.stream import Message
 from ops.conform.checks import cancelled_requests
-from ops.conform.stream import Message
 from tests.conformance.sabotage import Answer, Call, spoils_message, spoils_request
 from tests.conformance.saboteurs.sessions import cancel_tasks, note_task
 

@@ -1,7 +1,7 @@
 """What spoils the checks of ``ops/conform/checks/declarations.py``."""
 
+from ops.client.stream import Message
 from ops.conform.checks import declarations
-from ops.conform.stream import Message
 from tests.conformance.sabotage import Call, spoils_message
 
 

@@ -2,9 +2,9 @@
 
 import json
 
+from ops.client.stream import Message
 from ops.conform.checks import fidelity
 from ops.conform.checks.results import RELATED_TASK
-from ops.conform.stream import Message
 from tests.conformance.sabotage import Answer, Call, spoils_message, spoils_request
 from tests.conformance.shown import is_outcome
 

@@ -1,7 +1,7 @@
 """What spoils the checks of ``ops/conform/checks/forms.py``."""
 
+from ops.client.stream import Message
 from ops.conform.checks import forms
-from ops.conform.stream import Message
 from tests.conformance.sabotage import Answer, Call, spoils_message, spoils_request
 
 ASKED = "elicitation/create"

@@ -2,8 +2,8 @@
 
 from itertools import count
 
+from ops.client.stream import Message
 from ops.conform.checks import identity
-from ops.conform.stream import Message
 from tests.conformance.sabotage import Answer, Call, spoils_message, spoils_request
 
 ALICE = "Bearer alice-token"

@@ -2,8 +2,8 @@
 
 import json
 
+from ops.client.stream import Event, Message
 from ops.conform.checks import links
-from ops.conform.stream import Event, Message
 from tests.conformance.sabotage import Call, spoils_event, spoils_message
 
 ASKED = "elicitation/create"

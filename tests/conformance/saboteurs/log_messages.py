@@ -1,7 +1,7 @@
 """What spoils the checks of ``ops/conform/checks/log_messages.py``."""
 
+from ops.client.stream import Message
 from ops.conform.checks import log_messages
-from ops.conform.stream import Message
 from tests.conformance.sabotage import Answer, Call, spoils_message, spoils_request
 
 SET_LEVEL = "logging/setLevel"

@@ -1,7 +1,7 @@
 """What spoils the checks of ``ops/conform/checks/negotiation.py``."""
 
+from ops.client.stream import Message
 from ops.conform.checks import negotiation
-from ops.conform.stream import Message
 from tests.conformance.sabotage import Answer, Call, spoils_message, spoils_request
 
 TEXT = {"content": [{"type": "text", "text": "This tool only runs as a task"}], "isError": True}

@@ -1,7 +1,7 @@
 """What spoils the checks of ``ops/conform/checks/progress.py``."""
 
+from ops.client.stream import Message
 from ops.conform.checks import progress
-from ops.conform.stream import Message
 from tests.conformance.sabotage import Call, spoils_message
 
 PROGRESS = "notifications/progress"

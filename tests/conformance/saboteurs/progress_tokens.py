@@ -1,7 +1,7 @@
 """What spoils the checks of ``ops/conform/checks/progress_tokens.py``."""
 
+from ops.client.stream import Message
 from ops.conform.checks import progress_tokens
-from ops.conform.stream import Message
 from tests.conformance.sabotage import Answer, Call, spoils_message, spoils_request
 
 PROGRESS = "notifications/progress"

@@ -1,7 +1,7 @@
 """What spoils the checks of ``ops/conform/checks/responses.py``."""
 
+from ops.client.stream import Message
 from ops.conform.checks import responses
-from ops.conform.stream import Message
 from tests.conformance.sabotage import Answer, Call, Head, spoils_head, spoils_message, spoils_request
 from tests.conformance.saboteurs.isolation import ALICE
 

@@ -2,8 +2,8 @@
 
 import json
 
+from ops.client.stream import Message
 from ops.conform.checks import results
-from ops.conform.stream import Message
 from tests.conformance.sabotage import Answer, Call, spoils_message, spoils_request
 from tests.conformance.shown import is_outcome
 

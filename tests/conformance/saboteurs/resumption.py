@@ -3,8 +3,8 @@
 import json
 from dataclasses import replace
 
+from ops.client.stream import Event, Message
 from ops.conform.checks import resumption
-from ops.conform.stream import Event, Message
 from tests.conformance.sabotage import Answer, Call, spoils_event, spoils_message, spoils_request
 from tests.conformance.saboteurs.isolation import ALICE
 from tests.conformance.saboteurs.streams import progress_event

@@ -1,7 +1,7 @@
 """What spoils the checks of ``ops/conform/checks/sampling.py``."""
 
+from ops.client.stream import Message
 from ops.conform.checks import sampling
-from ops.conform.stream import Message
 from tests.conformance.sabotage import Call, spoils_message
 
 ASKED = "sampling/createMessage"

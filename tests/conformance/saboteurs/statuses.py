@@ -1,7 +1,7 @@
 """What spoils the checks of ``ops/conform/checks/statuses.py``."""
 
+from ops.client.stream import Message
 from ops.conform.checks import statuses
-from ops.conform.stream import Message
 from tests.conformance.sabotage import Answer, Call, spoils_message, spoils_request
 from tests.conformance.shown import is_outcome, show_as, tasks_in
 

@@ -4,8 +4,8 @@ import json
 from dataclasses import replace
 from typing import Any
 
+from ops.client.stream import Event, Message
 from ops.conform.checks import streams
-from ops.conform.stream import Event, Message
 from tests.conformance.sabotage import Answer, Call, Head, spoils_event, spoils_head, spoils_message, spoils_request
 
 

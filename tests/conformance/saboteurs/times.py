@@ -1,7 +1,7 @@
 """What spoils the checks of ``ops/conform/checks/times.py``."""
 
+from ops.client.stream import Message
 from ops.conform.checks import times
-from ops.conform.stream import Message
 from tests.conformance.sabotage import Call, spoils_message
 from tests.conformance.shown import GONE, show_as, tasks_in
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from ops.client.stream import Message
 from ops.conform.checks import tools
-from ops.conform.stream import Message
 from tests.conformance.sabotage import Answer, Call, spoils_message, spoils_request
 
 WORDS: dict[str, Any] = {"content": [{"type": "text", "text": "hello"}]}

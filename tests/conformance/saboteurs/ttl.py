@@ -2,8 +2,8 @@
 
 import asyncio
 
+from ops.client.stream import Message
 from ops.conform.checks import ttl
-from ops.conform.stream import Message
 from tests.conformance.sabotage import Answer, Call, spoils_message, spoils_request
 from tests.conformance.shown import GONE, show_as, tasks_in
 

@@ -7,9 +7,9 @@ from typing import TypeVar
 
 import httpx2
 
-from ops.conform.check import Violation
-from ops.conform.reply import Reply
-from ops.conform.stream import Event, Message, Parser, read_message
+from ops.client.reply import Reply
+from ops.client.stream import Event, Message, Parser, read_message
+from ops.client.violation import Violation
 
 JSON, STREAM = "application/json", "text/event-stream"
 Found = TypeVar("Found")
@@ -21,7 +21,7 @@ class Exchange:
 
     A stream that the server closes before the answer, behind an event with an id, is resumed as the specification has
     it (H-10): ``resume`` makes the request for that, None where it is not to be.  ``waiting`` notes what
-    is waited for.
+    is waited for.  ``keeps``: whether ``events`` and ``messages`` are kept, which may become many.
     """
 
     def __init__(
@@ -32,6 +32,8 @@ class Exchange:
         hear: Callable[["Exchange", Message], None],
         resume: Callable[[str], httpx2.Request] | None,
         waiting: Waiting,
+        *,
+        keeps: bool = True,
     ) -> None:
         self.sent = sent
         self.status = 0
@@ -41,6 +43,9 @@ class Exchange:
         self.messages: list[Message] = []
         self.answer: Message | None = None
         self.ended = False
+        self.last_event_id: str | None = None  # that of the last event that had one
+        self._retry_ms = 0
+        self._keeps = keeps
         self._http = http
         self._request = request
         self._hear = hear
@@ -55,11 +60,6 @@ class Exchange:
         """What it is, in a few words."""
         method = self.sent.get("method", "answer") if isinstance(self.sent, dict) else f"{self.sent!r:.100}"
         return self._request.method if self.sent is None else f"{self._request.method} {method}"
-
-    @property
-    def last_event_id(self) -> str | None:
-        """The id of the last event that had one."""
-        return next((event.id for event in reversed(self.events) if event.id), None)
 
     async def opened(self) -> "Exchange":
         """Itself, when the head of the response is there."""
@@ -111,7 +111,7 @@ class Exchange:
         try:
             await self._follow(self._request)
             while self.answer is None and self._resume is not None and (last := self.last_event_id) is not None:
-                await asyncio.sleep(max((event.retry or 0 for event in self.events), default=0) / 1000)  # H-11
+                await asyncio.sleep(self._retry_ms / 1000)  # H-11
                 if not await self._follow(self._resume(last)):
                     break
         except (httpx2.TransportError, Violation) as error:
@@ -156,10 +156,14 @@ class Exchange:
             await self._tell()
 
     def _take(self, event: Event) -> None:
-        self.events.append(event)
-        if (message := event.message) is None:
+        self.last_event_id = event.id or self.last_event_id
+        self._retry_ms = max(self._retry_ms, event.retry or 0)
+        message = event.message
+        if self._keeps:
+            self.events.append(event)
+            self.messages.extend([] if message is None else [message])
+        if message is None:
             return
-        self.messages.append(message)
         if "method" not in message and self._asked(message.get("id")) and self.answer is None:
             self.answer = message
         else:

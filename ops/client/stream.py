@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ops.conform.check import Violation
+from ops.client.violation import Violation
 
 Message = dict[str, Any]
 

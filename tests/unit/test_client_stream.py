@@ -1,9 +1,9 @@
-"""Event streams as ``receiver conform`` reads them, however they are cut."""
+"""Event streams as the raw client reads them, however they are cut."""
 
 import pytest
 
-from ops.conform.check import Violation
-from ops.conform.stream import Event, Parser, read_message
+from ops.client.stream import Event, Parser, read_message
+from ops.client.violation import Violation
 
 
 def parse(body: bytes, size: int) -> list[Event]:

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from ops.conform.check import Violation
-from ops.conform.stream import Message
+from ops.client.stream import Message
+from ops.client.violation import Violation
 
 SHOWN = 800  # characters of a message in a report
 

@@ -1,0 +1,1 @@
+"""``receiver call``: a tool of any MCP server, called from a terminal."""
