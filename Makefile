@@ -11,7 +11,7 @@ PIP_RELEASE := pip==26.3
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install run test conformance chaos scale lint lint-lua format lock clean
+.PHONY: help install run test conformance chaos scale lint lint-lua format docs lock clean
 
 help:
 	@echo "Chores (PYTHON=$(PYTHON) VENV=$(VENV); ARGS=... goes to the command):"
@@ -53,6 +53,13 @@ lint-lua: $(INSTALLED)
 format: $(INSTALLED) ## mend style and format where a tool can
 	@$(BIN)/python -m ruff check --fix
 	@$(BIN)/python -m ruff format
+
+# A page is replaced when it is whole: the generator of another one may read it.
+docs: $(INSTALLED) ## make the generated pages of docs/ anew
+	@$(BIN)/python -m ops.reference
+	@mkdir -p .cache
+	@$(BIN)/python -m tests.coverage_of_spec > .cache/spec-coverage.md
+	@mv .cache/spec-coverage.md docs/spec-coverage.md
 
 lock: | $(BIN)/python ## pin what pyproject.toml asks for in constraints.txt; ARGS=--upgrade for the newest releases
 	@$(PIP) install uv
