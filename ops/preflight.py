@@ -14,6 +14,7 @@ from receiver.settings import Settings, load_settings, unknown_variables
 from receiver.store.checks import check_server
 from receiver.store.client import connect
 from receiver.telemetry.logs import configure_logs
+from receiver.telemetry.provider import open_tracing
 
 
 def read_settings(app: str | None) -> tuple[str, Settings]:
@@ -31,6 +32,7 @@ def prepare(app: str | None) -> tuple[Receiver, Settings]:
     name, settings = read_settings(app)
     configure_logs(settings.log_format)
     loaded = load_app(name)
+    open_tracing(loaded.name)
     asyncio.run(_check_store(settings))
     return loaded, settings
 

@@ -4,6 +4,8 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar
 
+import orjson
+
 from receiver.principal import Principal
 from receiver.protocol.errors import InvalidParams, MethodNotFound
 from receiver.protocol.event_id import StreamPosition
@@ -17,13 +19,20 @@ from receiver.store.streams import Message
 class Answer:
     """A JSON-RPC result, or an error, as JSON bytes.  ``session`` is the one that it begins, if it does.
 
-    ``is_tool_error``: it is a result with ``isError``.
+    ``is_error``: a result that says of a tool that it failed.
     """
 
     body: bytes
     kind: Literal["result", "error"] = "result"
     session: Session | None = None
-    is_tool_error: bool = False
+    is_error: bool = False
+
+    @property
+    def error_type(self) -> str | None:
+        """What OpenTelemetry's conventions call it if it failed: the code of an error, or ``tool_error``."""
+        if self.kind == "error":
+            return str(orjson.loads(self.body)["code"])
+        return "tool_error" if self.is_error else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +75,9 @@ class Dispatcher(Generic[Services]):
     def __init__(self, services: Services, handlers: dict[str, Handler[Services]]) -> None:
         self.services = services
         self._handlers = handlers
+
+    def __contains__(self, method: str) -> bool:
+        return method in self._handlers
 
     async def dispatch(self, request: Request, principal: Principal, session: Session | None) -> Answer | Later:
         """The answer to ``request``.  Raises the ReceiverError that is to be sent instead, or SessionEnded."""

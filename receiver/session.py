@@ -1,5 +1,6 @@
 """A session: what a client said of itself at ``initialize``.  It never says who the client is."""
 
+import hashlib
 import re
 import secrets
 from collections.abc import Mapping
@@ -26,6 +27,11 @@ class Session:
     def askable(self) -> str:
         """What its client can be asked, as one text for the store."""
         return " ".join(list_askable(self.capabilities))
+
+
+def digest_session(id: str) -> str:
+    """What log lines and spans tell of a session's id: with the id itself its owner's streams could be gone on with."""
+    return hashlib.sha256(id.encode()).hexdigest()[:12]
 
 
 def new_session_id() -> str:

@@ -14,6 +14,7 @@ from receiver.cancellation import cancel_all
 from receiver.protocol.elicitation import Elicited
 from receiver.protocol.errors import Retry
 from receiver.protocol.outcome import Outcome
+from receiver.telemetry.tracing import current_trace
 from workers.channel import PASSED_ON, Channel, Message
 from workers.context import RunContext
 from workers.ending import Ending
@@ -97,6 +98,7 @@ class Attendant:
             "claimed_at": claim.claimed_at,
             "fields": fields,
             "limit": self._limit,
+            "trace": current_trace(),
         }
 
     async def _call(self, channel: Channel, number: int, method: str, arguments: dict[str, Any]) -> None:
@@ -106,7 +108,7 @@ class Attendant:
         except BaseException as error:
             kind = next((name for name, it in PASSED_ON.items() if isinstance(error, it)), "RuntimeError")
             if kind == "RuntimeError" and not isinstance(error, StepFailed):
-                log.error("context_call_failed", method=method, exc_info=error)
+                log.error("context_call_failed", call=method, exc_info=error)
             channel.send({"answer": number, "error": [kind, str(error)]})
         finally:
             self._calls.pop(number, None)

@@ -23,7 +23,7 @@ def conclude(operation: Operation, claim: ClaimedRun, ending: Ending, limit: int
         return retry
     except ToolError as error:
         if error.__cause__ is not None:
-            log.warning("tool_refused", task_id=claim.task_id, tool=operation.key, exc_info=error.__cause__)
+            log.warning("tool_refused", task_id=claim.task_id, exc_info=error.__cause__)
         return _limit(operation, operation.fail(str(error) or f"{name_of(operation)} failed"), limit)
     except UrlElicitationRequired as error:
         outcome = _encode_error(operation, error) if _opens_links(claim) else operation.fail(error.message)
@@ -31,7 +31,7 @@ def conclude(operation: Operation, claim: ClaimedRun, ending: Ending, limit: int
     except ReceiverError as error:
         return _limit(operation, _encode_error(operation, error), limit)
     except BaseException as error:  # whatever it raised: SystemExit too is only the tool's end
-        log.error("tool_failed", task_id=claim.task_id, tool=operation.key, run=claim.run, exc_info=error)
+        log.error("tool_failed", task_id=claim.task_id, run=claim.run, exc_info=error)
         what = type(error).__name__
         return operation.fail(f"{name_of(operation)} failed: {what}; the server's log has the details")
 
@@ -64,7 +64,7 @@ def _encode_error(operation: Operation, error: ReceiverError) -> Outcome:
     try:
         return Outcome.of_error(error)
     except Exception:
-        log.exception("tool_error_not_json", tool=operation.key)
+        log.exception("tool_error_not_json")
     message = str(error.message).encode("utf-8", "replace").decode()
     code = error.code if -(2**63) <= error.code < 2**63 else None
     return Outcome.of_error(ReceiverError(message, code=code))

@@ -85,9 +85,9 @@ class RunContext(ClaimedContext):
         if level not in _LEVELS:
             raise ValueError(f"{level!r} is not a log level: {', '.join(_LEVELS)}")
         write = getattr(log, _LEVELS[level])
-        tool = self._active.claim.text("tool")
-        write("tool_log", task_id=self._active.claim.task_id, tool=tool, data=data)
-        self._reporter.say(Notice(render_log(level, tool, data, self.task_id), rank_of(level)))
+        key = self._active.claim.text("tool")
+        write("tool_log", task_id=self._active.claim.task_id, data=data)
+        self._reporter.say(Notice(render_log(level, key, data, self.task_id), rank_of(level)))
 
     async def close_stream(self) -> None:
         if self.task_id is None:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import structlog
+from structlog.contextvars import bind_contextvars
 
 from receiver.store.client import is_passing
 from receiver.store.scripts import Argument
@@ -59,6 +60,7 @@ class Heartbeat(threading.Thread):
 
     def run(self) -> None:
         """The thread's work, until ``end``."""
+        bind_contextvars(worker_id=self._worker)  # a thread begins without
         pause = 0.0
         while not self._ended.wait(pause):
             self._watch_loop()

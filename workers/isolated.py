@@ -15,8 +15,6 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
-import structlog
-
 from receiver.loading import load_app
 from receiver.operation import Operation
 from receiver.protocol.errors import Retry, StartupError, ToolError
@@ -24,7 +22,9 @@ from receiver.protocol.outcome import Outcome
 from receiver.receiver import Receiver
 from receiver.store.record import ClaimedRun
 from receiver.telemetry.logs import configure_logs
+from receiver.telemetry.provider import open_tracing
 from receiver.tether import end_with
+from workers.account import account_elsewhere
 from workers.channel import Channel, Message
 from workers.conclusion import conclude, name_of, params_of
 from workers.ending import Ending, await_ending
@@ -91,7 +91,11 @@ async def serve(app: Receiver, channel: Channel) -> None:
         return
     run = message["run"]
     claim = _read_claim(run)
-    structlog.contextvars.bind_contextvars(task_id=claim.task_id, run=claim.run)
+    with account_elsewhere(claim, run["trace"]):
+        await _perform(app, claim, channel, run["limit"])
+
+
+async def _perform(app: Receiver, claim: ClaimedRun, channel: Channel, limit: int) -> None:
     operation = app.find_operation(claim.text("method"), claim.text("tool"))
     if operation is None:
         raise StartupError(f"the app has no {claim.text('tool')!r}")
@@ -101,7 +105,7 @@ async def serve(app: Receiver, channel: Channel) -> None:
         ending = await Errand(app, operation, claim, caller).run(stack)
         caller.is_done = True
         if not caller.is_stopped:  # else nobody will hear of it
-            channel.send(_write(conclude(operation, claim, ending, run["limit"])))
+            channel.send(_write(conclude(operation, claim, ending, limit)))
         await channel.drain()
         sys.stdout.flush()
     listening.cancel()
@@ -134,7 +138,9 @@ def main(parent: int, descriptor: int, limit: int, log_format: str, app: str) ->
     signal.signal(signal.SIGTERM, lambda number, frame: None)  # the worker says when; and this one is not inherited
     configure_logs(log_format)
     try:
-        asyncio.run(_main(descriptor, limit, load_app(app)))
+        loaded = load_app(app)
+        open_tracing(loaded.name)
+        asyncio.run(_main(descriptor, limit, loaded))
     except StartupError as error:
         print(f"receiver: {error}", file=sys.stderr)
         sys.exit(2)

@@ -13,6 +13,7 @@ import uvloop
 from receiver.receiver import Receiver
 from receiver.settings import Settings
 from receiver.telemetry.logs import configure_logs
+from receiver.telemetry.provider import close_tracing
 from workers.worker import ReceiverWorker
 
 EXECUTOR = "executor"
@@ -36,6 +37,7 @@ def run_worker(app: Receiver, settings: Settings, *, lanes: Collection[str] | No
     executor.shutdown(wait=False, cancel_futures=True)
     if _goes_on():
         log.warning("threads_left_behind")
+        close_tracing()
         logging.shutdown()
         os._exit(code)  # Python would wait for them, as long as they take
     loop.close()

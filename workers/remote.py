@@ -5,6 +5,7 @@ import itertools
 import math
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextvars import Context, copy_context
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
@@ -28,7 +29,7 @@ class Caller:
         self._channel = channel
         self._numbers = itertools.count(1)
         self._answers: dict[int, asyncio.Future[Any]] = {}
-        self._producers: dict[int, Callable[[], Awaitable[bytes]]] = {}
+        self._producers: dict[int, tuple[Callable[[], Awaitable[bytes]], Context]] = {}
         self._producing: dict[int, asyncio.Task[None]] = {}
         self.is_stopped = False
         self.is_done = False
@@ -57,7 +58,7 @@ class Caller:
         number = next(self._numbers)
         answer = self._answers[number] = asyncio.get_running_loop().create_future()
         if producer is not None:
-            self._producers[number] = producer
+            self._producers[number] = producer, copy_context()  # a step belongs to where it is called
         try:
             self._channel.send({"call": number, "do": method, "args": arguments})
             return await answer
@@ -75,7 +76,8 @@ class Caller:
             case {"stop": True}:
                 self._stop()
             case {"produce": int(number)} if number in self._producers:
-                self._producing[number] = asyncio.create_task(self._produce(number, self._producers[number]))
+                producer, context = self._producers[number]
+                self._producing[number] = asyncio.create_task(self._produce(number, producer), context=context)
             case {"answer": int(number), "error": [kind, text]}:
                 self._settle(number, PASSED_ON.get(kind, RuntimeError)(text))
             case {"answer": int(number), "value": value}:

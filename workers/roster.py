@@ -8,6 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal, NoReturn
 
+from opentelemetry.trace import INVALID_SPAN, Span
+
 from receiver.protocol.errors import ReplayDiverged
 from receiver.store.record import ClaimedRun
 from receiver.store.runs import Slots
@@ -31,6 +33,8 @@ class ActiveRun:
     ``has_begun``: its function was called, or may have been.  ``is_watched``: a vigil is kept over it.
 
     ``is_over``: nothing that its function still does counts.  ``is_settled``: the store knows what became of it.
+
+    ``span``: what a trace shows of it.
     """
 
     claim: ClaimedRun
@@ -44,6 +48,7 @@ class ActiveRun:
     is_watched: bool = False
     is_over: bool = False
     is_settled: bool = False
+    span: Span = INVALID_SPAN
     _calls: Counter[str] = field(default_factory=Counter)
 
     def stop(self, reason: StopReason) -> None:
@@ -56,6 +61,11 @@ class ActiveRun:
         """Its worker leaves: it may end, but not wait."""
         self.is_leaving = True
         self.on_change()
+
+    @property
+    def duration(self) -> float:
+        """Seconds since it began, as log lines have it."""
+        return round(self.waits.elapsed, 3)
 
     @property
     def may_run_again(self) -> bool:

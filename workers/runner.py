@@ -15,6 +15,8 @@ from receiver.settings import Settings
 from receiver.store.record import SCHEMA, ClaimedRun
 from receiver.store.runs import Verdict
 from receiver.telemetry import metrics
+from receiver.telemetry.tracing import record_exception
+from workers.account import account_for, close_account, close_with_outcome
 from workers.attendant import Attendant
 from workers.conclusion import conclude, name_of, params_of
 from workers.context import RunContext
@@ -63,14 +65,19 @@ class Runner:
 
     async def execute(self, active: ActiveRun) -> None:
         """Runs a claimed task to its end, or to where it is given back."""
+        with account_for(active):
+            await self._settle(active)
+        active.is_settled = True
+
+    async def _settle(self, active: ActiveRun) -> None:
         claim = active.claim
         operation = self._app.find_operation(claim.text("method"), claim.text("tool"))
         if operation is None or int(claim.text("schema")) > SCHEMA:
-            log.warning("task_not_runnable_here", task_id=claim.task_id, tool=claim.text("tool"))
+            log.warning("task_not_runnable_here", task_id=claim.task_id)
+            close_account(active.span, "not_runnable_here")
             await self._runs.requeue(claim.task_id, claim.run, "handed_back", UNKNOWN_TOOL_PAUSE)
         else:
             await self._execute(active, operation)
-        active.is_settled = True
 
     async def finish(self, active: ActiveRun, outcome: Outcome) -> None:
         """Writes the outcome, unless the fence says that it is no longer this run's to write."""
@@ -80,7 +87,9 @@ class Runner:
         if verdict is Verdict.DONE and claim.kind == "task":
             metrics.count_finished(claim.text("tool"), outcome.status)
         event = "task_finished" if verdict is Verdict.DONE else "outcome_dropped"
-        log.info(event, task_id=claim.task_id, run=claim.run, status=outcome.status, verdict=verdict.name.lower())
+        about = {"status": outcome.status, "verdict": verdict.name.lower(), "duration_s": active.duration}
+        log.info(event, task_id=claim.task_id, run=claim.run, **about)
+        close_with_outcome(active.span, outcome)
 
     async def give_up(self, active: ActiveRun) -> None:
         """Ends a run that this worker failed to run: given back, it would fail the next worker as well."""
@@ -106,10 +115,12 @@ class Runner:
         elif isinstance(end, Retry):
             await self._retry(active, operation, end)
         elif end == "shutdown":
-            log.info("task_handed_back", task_id=claim.task_id, run=claim.run)
+            log.info("task_handed_back", task_id=claim.task_id, run=claim.run, duration_s=active.duration)
+            close_account(active.span, "handed_back")
             await self._runs.requeue(claim.task_id, claim.run, "handed_back")
         else:
-            log.info("run_stopped", task_id=claim.task_id, run=claim.run, reason=end)
+            log.info("run_stopped", task_id=claim.task_id, run=claim.run, reason=end, duration_s=active.duration)
+            close_account(active.span, end)
 
     async def _run_operation(
         self, active: ActiveRun, operation: Operation, reporter: Reporter, progress: Progress
@@ -171,12 +182,14 @@ class Runner:
         active.on_news()
         has_ended = await work.stop(STOP_SECONDS, is_awaited=reason in ("shutdown", "parked"))
         if not has_ended:
-            log.warning("tool_goes_on", task_id=claim.task_id, tool=operation.key, run=claim.run, reason=reason)
+            log.warning("tool_goes_on", task_id=claim.task_id, run=claim.run, reason=reason)
         return has_ended
 
     async def _conclude(self, active: ActiveRun, operation: Operation, ending: Ending) -> Outcome | Retry:
         if active.diverged is not None:
             ending = Ending(error=active.diverged)
+        if ending.error is not None and not isinstance(ending.error, Retry):
+            record_exception(active.span, ending.error)
         if ending.outcome is not None:
             return ending.outcome
         if isinstance(ending.error, ProcessEnded):
@@ -187,7 +200,7 @@ class Runner:
         """A process that died is like a lost worker: another attempt, if there is one left."""
         claim = active.claim
         deaths = int(claim.text("deaths") or 0) + 1
-        log.error("process_died", task_id=claim.task_id, tool=operation.key, run=claim.run, how=str(error))
+        log.error("process_died", task_id=claim.task_id, run=claim.run, how=str(error))
         if claim.attempt < claim.max_attempts:
             await self._runs.report(claim.task_id, claim.run, {"deaths": deaths})
             metrics.count_death()
@@ -202,7 +215,9 @@ class Runner:
             await self.finish(active, operation.fail(f"{name_of(operation)} gave up after {attempts}"))
             return
         after = pause_after(claim.attempt) if retry.after is None else retry.after
-        log.info("task_retried", task_id=claim.task_id, attempt=claim.attempt, after=after)
+        about = {"attempt": claim.attempt, "after": after, "duration_s": active.duration}
+        log.info("task_retried", task_id=claim.task_id, **about)
+        close_account(active.span, "retried")
         await self._runs.requeue(claim.task_id, claim.run, "retry", round(after * 1000))
 
 

@@ -16,6 +16,7 @@ from receiver.protocol.errors import StartupError
 from receiver.receiver import Receiver
 from receiver.settings import Settings, load_settings
 from receiver.telemetry.logs import configure_logs
+from receiver.telemetry.provider import open_tracing
 from workers.equipment import Equipment
 from workers.worker import ReceiverWorker
 
@@ -44,6 +45,7 @@ def _load() -> None:
     WorkerSettings.settings = settings
     WorkerSettings.equipment = Equipment.connect(settings)
     WorkerSettings.app = load_app(settings.app)
+    open_tracing(WorkerSettings.app.name)
 
 
 try:

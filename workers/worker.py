@@ -20,6 +20,7 @@ from typing import Any
 import structlog
 from arq.connections import ArqRedis
 from arq.worker import Worker, func
+from structlog.contextvars import bind_contextvars
 
 from receiver import __version__
 from receiver.protocol.errors import ReceiverError, StartupError
@@ -110,6 +111,7 @@ class ReceiverWorker(Worker):
 
     async def main(self) -> None:
         """arq's main loop: opens, takes jobs until it shall stop, and lets them end."""
+        bind_contextvars(worker_id=self.equipment.worker)  # of this asyncio task, and of all that it starts
         async with AsyncExitStack() as stack:
             await self._open(stack)
             self._is_open = True
@@ -162,7 +164,7 @@ class ReceiverWorker(Worker):
         self.actors.keep_going("rereader", partial(keep_rereading, kit.inputs, self.roster))
         self.actors.keep_going("recoverer", partial(keep_recovering, kit.runs, pace))
         self.actors.keep_going("janitor", partial(keep_sweeping, kit.runs))
-        log.info("worker_started", worker=kit.worker, queues=[queue.name for queue in self.queues])
+        log.info("worker_started", queues=[queue.name for queue in self.queues])
 
     # Taking jobs
 
@@ -297,4 +299,4 @@ class ReceiverWorker(Worker):
                 await self.equipment.runs.leave(self.equipment.worker, self._unsettled())
         except TimeoutError:
             log.warning("worker_left_unheard")  # its leases end by themselves
-        log.info("worker_stopped", worker=self.equipment.worker)
+        log.info("worker_stopped")

@@ -18,7 +18,8 @@ from receiver.methods.services import Services
 from receiver.principal import Principal
 from receiver.protocol.errors import ReceiverError, SessionEnded, StartupError, Unavailable
 from receiver.protocol.jsonrpc import Notification, Request, frame_error, parse
-from receiver.session import Session
+from receiver.session import Session, digest_session
+from receiver.telemetry.logs import bound
 
 log = structlog.get_logger(__name__)
 
@@ -69,7 +70,8 @@ class Endpoint:
             raise Refusal(405, "Only POST, GET and DELETE are supported here", ((b"allow", _VERBS),))
         check_version(headers)
         try:
-            await verb(headers, principal, receive, send)
+            with bound(principal=principal.owner):
+                await verb(headers, principal, receive, send)
         except SessionEnded:
             raise Refusal(404, "This session has ended; begin a new one with initialize") from None  # H-30
 
@@ -83,17 +85,19 @@ class Endpoint:
             return
         services = (await self._open_or_refuse()).services
         session = await self._find_session(services, headers, principal)
-        if isinstance(message, Notification):
-            await exchange.take_notification(message, services, session)
-        else:
-            await exchange.take_response(message, services, session)
+        with bound(session_id=digest_session(session.id)):
+            if isinstance(message, Notification):
+                await exchange.take_notification(message, services, session)
+            else:
+                await exchange.take_response(message, services, session)
 
     async def _get(self, headers: Mapping[bytes, bytes], principal: Principal, receive: Receive, send: Send) -> None:
         if not accepts(headers, _STREAM_TYPE):
             raise Refusal(406, f"Accept must include {_STREAM_TYPE}")
         services = (await self._open_or_refuse()).services
         session = await self._find_session(services, headers, principal)
-        await Exchange(receive, send, headers, principal, self._limit).open_stream(services, session)
+        with bound(session_id=digest_session(session.id)):
+            await Exchange(receive, send, headers, principal, self._limit).open_stream(services, session)
 
     async def _delete(self, headers: Mapping[bytes, bytes], principal: Principal, receive: Receive, send: Send) -> None:
         services = (await self._open_or_refuse()).services

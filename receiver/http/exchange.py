@@ -5,10 +5,10 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import ExitStack, aclosing, suppress
 
 import orjson
-import structlog
 from starlette.types import Receive, Send
 
 from receiver.dispatch import Answer, Dispatcher, Later
+from receiver.http.account import Account
 from receiver.http.guards import accepts
 from receiver.http.limits import StreamLimit
 from receiver.http.refusal import Headers, Refusal
@@ -17,17 +17,16 @@ from receiver.methods import HANDLERS
 from receiver.methods.answers import take_answer
 from receiver.methods.resumption import open_session_stream, resume
 from receiver.methods.services import Services
+from receiver.methods.targets import find_target
 from receiver.principal import Principal
 from receiver.protocol.errors import (
     InternalError,
     InvalidParams,
     InvalidRequest,
     MethodNotFound,
-    ReceiverError,
     Refused,
     ResourceNotFound,
     SessionEnded,
-    StartupError,
     Unavailable,
 )
 from receiver.protocol.event_id import EventIds, StreamPosition
@@ -43,15 +42,13 @@ from receiver.protocol.jsonrpc import (
 from receiver.session import Session
 from receiver.store.streams import Message, StreamGivenUp
 from receiver.telemetry import metrics
+from receiver.telemetry.logs import bound
 
 OPEN_SECONDS = 5.0  # after which a plain call that says nothing becomes a stream
 
 FindSession = Callable[[Services, Mapping[bytes, bytes], Principal], Awaitable[Session]]
 
-log = structlog.get_logger(__name__)
-
 _JSON_TYPE, _STREAM_TYPE = "application/json", "text/event-stream"
-_STOPPING = "This node is stopping and can't wait for the answer"
 _CANCELLED = "The request that this stream answered was cancelled"
 _NOT_ASKED = "This server has asked nothing that this could answer"
 
@@ -79,25 +76,31 @@ class Exchange:
         """Answers a request: whatever it is, a request that could be read is answered with HTTP 200."""
         method = request.method if request.method in HANDLERS else "other"
         with metrics.Operation(method) as operation, ExitStack() as held:
+            account = Account(operation)
             try:
                 dispatcher = await open()
+                target = find_target(dispatcher, request)
+                held.enter_context(account.open(target, request, self._headers))
                 begins = request.method == "initialize" and b"mcp-session-id" not in self._headers
                 session = None if begins else await find_session(dispatcher.services, self._headers, self._principal)
+                if session is not None:
+                    held.enter_context(account.within(session))
                 answer = await self._dispatch(dispatcher, request, session)
                 if isinstance(answer, Later):
+                    held.enter_context(bound(task_id=answer.stream.task_id))
                     held.enter_context(self._limit.hold(self._principal.owner))
                     if answer.begin is not None:
                         await answer.begin()
             except (Refusal, SessionEnded):
-                operation.fail("refused")
+                operation.end("refused")
                 raise
             except (Exception, asyncio.CancelledError) as error:
-                await self._send_whole(_frame_failure(request.id, error, operation), _retry_after(error))
+                await self._send_whole(frame_error(request.id, account.explain(error)), _retry_after(error))
                 return
             if isinstance(answer, Later):
-                await self._answer_later(request, answer, dispatcher.services, session, operation)
+                await self._answer_later(request, answer, dispatcher.services, session, account)
             else:
-                await self._send_whole(_frame(request.id, answer, operation), _session_header(answer))
+                await self._send_whole(_frame(request.id, account.note(answer)), _session_header(answer))
 
     async def _dispatch(
         self, dispatcher: Dispatcher[Services], request: Request, session: Session | None
@@ -111,15 +114,15 @@ class Exchange:
             raise
 
     async def _answer_later(
-        self, request: Request, later: Later, services: Services, session: Session | None, operation: metrics.Operation
+        self, request: Request, later: Later, services: Services, session: Session | None, account: Account
     ) -> None:
         takes_json = accepts(self._headers, _JSON_TYPE)
         form = self._form(later.stream, services.event_ids, session, at_once=later.at_once, takes_json=takes_json)
-        parts = _parts(request.id, later, operation, listens=accepts(self._headers, _STREAM_TYPE))
+        parts = _parts(request.id, later, account, listens=accepts(self._headers, _STREAM_TYPE))
         try:
             await Reply(self._receive, self._send, form).send(parts)
         except asyncio.CancelledError as error:
-            await self._send_whole(_frame_failure(request.id, error, operation))
+            await self._send_whole(frame_error(request.id, account.explain(error)))
 
     async def take_notification(self, notification: Notification, services: Services, session: Session) -> None:
         """Accepts any notification (H-06); a cancelled one ends its request, on whatever node that is (L-07)."""
@@ -149,7 +152,7 @@ class Exchange:
             raise Refusal(405, _CANCELLED, ((b"allow", b"POST, DELETE"),))  # H-15; a stream that ends is tried again
         else:
             request, later = resume(services, session, stood)
-            start, parts = later.stream, _parts(request, later, None, listens=True)
+            start, parts = later.stream, _parts(request, later, Account(), listens=True)
         form = self._form(start, services.event_ids, session, at_once=True, takes_json=False)  # H-15
         try:
             with self._limit.hold(self._principal.owner):
@@ -190,10 +193,7 @@ class Exchange:
         await Reply(self._receive, self._send, form).send(_only(frame))
 
 
-async def _parts(
-    id: RequestId, later: Later, operation: metrics.Operation | None, *, listens: bool
-) -> AsyncGenerator[Part]:
-    """The messages, and the answer at last.  ``operation`` is None for who goes on with a stream."""
+async def _parts(id: RequestId, later: Later, account: Account, *, listens: bool) -> AsyncGenerator[Part]:
     position = later.stream.position
     try:
         async with aclosing(later.feed(listens)) as feed:
@@ -202,11 +202,11 @@ async def _parts(
                     position = entry.position
                     yield Part(position, entry.body, closes=entry.closes)
                 else:
-                    yield Part(position, _frame(id, later.finish(entry), operation), is_last=True)
+                    yield Part(position, _frame(id, account.note(later.finish(entry))), is_last=True)
     except StreamGivenUp:
         return
     except Exception as error:
-        yield Part(position, _frame_failure(id, error, operation), is_last=True)
+        yield Part(position, frame_error(id, account.explain(error)), is_last=True)
 
 
 async def _events(messages: AsyncGenerator[Message]) -> AsyncGenerator[Part]:
@@ -222,34 +222,8 @@ async def _only(frame: bytes) -> AsyncGenerator[Part]:
     yield Part("", frame, is_last=True)
 
 
-def _frame(id: RequestId, answer: Answer, operation: metrics.Operation | None) -> bytes:
-    if operation is not None and answer.kind == "error":
-        operation.fail(orjson.loads(answer.body)["code"])
-    elif operation is not None:
-        operation.succeed(with_tool_error=answer.is_tool_error)
+def _frame(id: RequestId, answer: Answer) -> bytes:
     return frame_result(id, answer.body) if answer.kind == "result" else frame_error_bytes(id, answer.body)
-
-
-def _frame_failure(id: RequestId, error: BaseException, operation: metrics.Operation | None) -> bytes:
-    """The JSON-RPC error of a request that could be read."""
-    answered = _to_answer(error)
-    if operation is not None:
-        operation.fail(answered.code)
-    if isinstance(answered, Refused):
-        metrics.count_limited(answered.reason)
-    return frame_error(id, answered)
-
-
-def _to_answer(error: BaseException) -> ReceiverError:
-    if isinstance(error, ReceiverError):
-        return error
-    if isinstance(error, asyncio.CancelledError):  # by the web server, when its grace period is over
-        return InternalError(_STOPPING, data={"reason": "stopping"})
-    if isinstance(error, StartupError):  # mounted, no lifespan could say so; the next request tries again
-        log.error("not_started", detail=str(error))
-        return Unavailable()
-    log.exception("request_failed", exc_info=error)
-    return InternalError()  # T-79
 
 
 def _session_header(answer: Answer) -> Headers:

@@ -17,6 +17,9 @@ from receiver.queue import encode_job
 from receiver.store.record import Kind, Progress
 from receiver.store.scripts import Argument
 from receiver.store.tasks import NewTask
+from receiver.telemetry.logs import bound
+from receiver.telemetry.target import Target
+from receiver.telemetry.tracing import enqueueing
 
 PLAIN_TIMEOUT = 300_000  # ms that a plain call may take that declares no timeout
 
@@ -28,10 +31,10 @@ async def call_plainly(call: ServerCall, operation: Operation, params: Any) -> A
     except ReceiverError as error:
         await call.services.sessions.touch(admission_of(call))
         refusal = operation.refuse(error, as_task=False)
-        return Answer(refusal.payload, refusal.kind, is_tool_error=refusal.is_error)
+        return Answer(refusal.payload, refusal.kind, is_error=refusal.is_error)
     timeout = operation.timeout_ms or PLAIN_TIMEOUT
     new = new_run(call, new_task_id(), operation, params, "call", timeout=timeout, ttl=timeout + MARGIN)
-    begin = partial(call.services.tasks.create, admission_of(call), new)
+    begin = partial(create_run, call, new)
     finish = partial(render_call_outcome, session_of(call).revision)
     return follow(call, new.id, "call", finish, begin)
 
@@ -42,7 +45,7 @@ def render_call_outcome(revision: Revision, progress: Progress) -> Answer:
         raise InternalError("The call was cancelled")
     if progress.outcome == "error":
         return Answer(progress.payload, "error")
-    return Answer(adapt_result(progress.payload, revision), is_tool_error=progress.status == "failed")
+    return Answer(adapt_result(progress.payload, revision), is_error=progress.status == "failed")
 
 
 def read_arguments(call: ServerCall) -> Any:
@@ -64,6 +67,15 @@ def new_run(
         job=encode_job(task_id),
         fields=_record_fields(call, operation, params, timeout, as_task=kind == "task"),
     )
+
+
+async def create_run(call: ServerCall, new: NewTask) -> int:
+    """Has it stored and queued; returns created_at."""
+    target = Target(call.method, str(new.fields["tool"]))
+    with bound(task_id=new.id), enqueueing(target, new.id, new.queue) as trace:
+        if trace:
+            new.fields["trace"] = trace
+        return await call.services.tasks.create(admission_of(call), new)
 
 
 def _record_fields(

@@ -14,6 +14,7 @@ from receiver.protocol.handshake import PROTOCOL_VERSION, render_flat_task, rend
 from receiver.protocol.lifecycle import is_terminal
 from receiver.store.record import Progress
 from receiver.telemetry import audit
+from receiver.telemetry.tracing import link
 
 CANCELLED_MESSAGE = "Cancelled by the requestor"
 
@@ -30,6 +31,7 @@ async def get_task_result(call: ServerCall) -> Answer | Later:
     _require_tasks(call)
     task_id = call.params.get("taskId")
     progress = await call.services.tasks.get_progress(admission_of(call), task_id)
+    link(progress.trace)
     audit.record("task_retrieved", call.principal, task_id=task_id, status=progress.status)
     if is_terminal(progress.status):
         return render_task_outcome(str(task_id), progress)
@@ -44,7 +46,7 @@ def render_task_outcome(task_id: str, progress: Progress) -> Answer:
     if progress.outcome == "error":
         return Answer(progress.payload, "error")  # T-83
     result = splice_related_task(progress.payload, task_id)  # T-52, T-74, T-84
-    return Answer(result, is_tool_error=progress.status == "failed")
+    return Answer(result, is_error=progress.status == "failed")
 
 
 async def list_tasks(call: ServerCall) -> Answer:

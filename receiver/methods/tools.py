@@ -1,9 +1,9 @@
 """``tools/list`` and ``tools/call``: a tool is run as a task, or plainly on the same way."""
 
 from receiver.dispatch import Answer, Later
-from receiver.methods.calls import call_plainly, new_run, read_arguments
+from receiver.methods.calls import call_plainly, create_run, new_run, read_arguments
 from receiver.methods.listing import list_page
-from receiver.methods.services import ServerCall, admission_of, session_of
+from receiver.methods.services import ServerCall, session_of
 from receiver.protocol.errors import InvalidParams, MethodNotFound
 from receiver.protocol.handshake import PROTOCOL_VERSION, render_created
 from receiver.protocol.task import Task
@@ -39,7 +39,7 @@ async def _create_task(call: ServerCall, tool: Tool) -> Answer:
     arguments = read_arguments(call)
     tool.bind(arguments)  # X-18: refused before any state is written
     new = new_run(call, new_task_id(), tool, arguments, "task", timeout=tool.timeout_ms, ttl=ttl)
-    created_at = await services.tasks.create(admission_of(call), new)
+    created_at = await create_run(call, new)
     metrics.count_created(tool.name)
     audit.record("task_created", call.principal, task_id=new.id, tool=tool.name, ttl=ttl)
     task = Task(new.id, "working", None, created_at, created_at, ttl, services.settings.poll_interval)  # T-31

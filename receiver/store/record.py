@@ -11,7 +11,7 @@ SCHEMA = 1  # raised when an older worker could not run a newer record
 
 # In this order also in the messages that _outbox.lua makes.
 TASK_FIELDS = ("status", "status_message", "created_at", "updated_at", "ttl", "poll_interval")
-OUTCOME_FIELDS = ("status", "expires_at", "outcome", "payload")
+OUTCOME_FIELDS = ("status", "expires_at", "outcome", "payload", "trace")
 
 Kind = Literal["task", "call"]
 Value = bytes | None
@@ -36,22 +36,25 @@ class Progress:
     """How far a task is for whoever waits for it.  ``remaining``: ms until it expires.
 
     ``outcome`` and ``payload`` (JSON bytes) are set when the work ended, and stay None in a cancelled task.
+    ``trace`` is where it was created.
     """
 
     status: Status
     remaining: int
     outcome: Literal["result", "error"] | None
     payload: bytes | None
+    trace: str
 
 
 def to_progress(now: int, values: Sequence[Value]) -> Progress:
     """The values of OUTCOME_FIELDS as a Progress."""
-    status, expires_at, outcome, payload = values
+    status, expires_at, outcome, payload, trace = values
     return Progress(
         status=cast(Status, _text(status)),
         remaining=int(_text(expires_at)) - now,
         outcome=None if outcome is None else cast(Literal["result", "error"], outcome.decode()),
         payload=payload,
+        trace="" if trace is None else trace.decode(),
     )
 
 

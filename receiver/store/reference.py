@@ -26,6 +26,7 @@ FIELDS = {
     "request": "the id of the request, as JSON, of a plain call",
     "unwanted": "`1`: the requestor cancelled the plain call, and is sent no response",
     "progress_token": "the progressToken of the request, as JSON",
+    "trace": "the span that it was created in, as a `traceparent`, and behind a space the `tracestate`",
     "queue": "the queue that it waits in",
     "score": "its place in that queue: a fair tag; it returns there when its worker is lost",
     "max_attempts": "how many attempts it has",

@@ -3,8 +3,11 @@
 import logging
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import structlog
+from structlog.contextvars import bind_contextvars, reset_contextvars
 from structlog.typing import EventDict, Processor, WrappedLogger
 
 # INFO lines of arq tell the arguments of each job, those of httpx2 each of its requests.
@@ -46,6 +49,16 @@ def configure_logs(format: str = "auto") -> None:
     logging.basicConfig(handlers=[handler], level=logging.INFO, force=True)
     for name in QUIET:
         logging.getLogger(name).setLevel(logging.WARNING)
+
+
+@contextmanager
+def bound(**fields: object) -> Iterator[None]:
+    """Has all log lines of the block carry ``fields``, those of what it starts and of libraries too."""
+    tokens = bind_contextvars(**fields)
+    try:
+        yield
+    finally:
+        reset_contextvars(**tokens)
 
 
 def _render(as_console: bool) -> list[Processor]:

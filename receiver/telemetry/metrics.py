@@ -133,13 +133,9 @@ class Operation:
         self._error_type = UNANSWERED
         self._began = time.perf_counter()
 
-    def succeed(self, *, with_tool_error: bool) -> None:
-        """It is answered with a result, which may say ``isError``."""
-        self._error_type = "tool_error" if with_tool_error else ""
-
-    def fail(self, reason: str | int) -> None:
-        """It is answered with a JSON-RPC error of this code, or ``refused``."""
-        self._error_type = _bound(of.SPECS["mcp_server_operation_duration_seconds"], "error_type", str(reason))
+    def end(self, error_type: str = "") -> None:
+        """It is answered: with a result, a ``tool_error``, a JSON-RPC error of this code, or ``refused``."""
+        self._error_type = _bound(of.SPECS["mcp_server_operation_duration_seconds"], "error_type", error_type)
 
     def __enter__(self) -> Self:
         return self

@@ -76,7 +76,7 @@ def test_a_limit_that_nobody_listed_is_an_other_one(reason: str, counted: str) -
 def test_a_code_that_a_tool_made_up_is_an_other_one(code: int | str, counted: str) -> None:
     before = now()
     with metrics.Operation("ping") as operation:
-        operation.fail(code)
+        operation.end(str(code))
     series = {"mcp_method_name": "ping", "error_type": counted}
     assert now().since(before, "mcp_server_operation_duration_seconds_count", **series) == 1
 
@@ -85,7 +85,7 @@ def test_a_code_that_a_tool_made_up_is_an_other_one(code: int | str, counted: st
 def test_a_result_that_says_it_is_an_error_is_one(with_tool_error: bool) -> None:
     before = now()
     with metrics.Operation("tools/call") as operation:
-        operation.succeed(with_tool_error=with_tool_error)
+        operation.end("tool_error" if with_tool_error else "")
     series = {"mcp_method_name": "tools/call", "error_type": "tool_error" if with_tool_error else ""}
     assert now().since(before, "mcp_server_operation_duration_seconds_count", **series) == 1
 

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from opentelemetry import trace
 from pydantic import BaseModel
 
 from receiver import Context, Isolation, Receiver, Retry, ToolError
@@ -58,6 +59,18 @@ def look_plainly(ctx: Context) -> int:
     """The same from a thread."""
     ctx.sync.status("looking plainly")
     return os.getpid()
+
+
+@app.tool(isolate=True)
+def tell_trace(ctx: Context) -> list[str]:
+    """The trace and span that it runs in, and those of a step."""
+    trace.get_tracer("poison").start_span("inner").end()
+    return [_trace_here(), ctx.sync.step("there", _trace_here)]
+
+
+def _trace_here() -> str:
+    here = trace.get_current_span().get_span_context()
+    return f"{here.trace_id:032x} {here.span_id:016x}"
 
 
 @app.tool(isolate=True)

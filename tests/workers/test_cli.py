@@ -2,14 +2,17 @@
 
 import asyncio
 import sys
+from collections.abc import Callable
 
 import pytest
 
 from tests.processes import Child
+from tests.workers import poison
 from tests.workers.lone_app import app
 from tests.workers.stage import Stage
 
 APP = "tests.workers.lone_app:app"
+TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 STOCK = """
 import arq.worker
 stock = arq.worker.Worker
@@ -25,8 +28,13 @@ def arq(*options: str, **variables: str) -> Child:
     return Child([sys.executable, "-m", "arq", "workers.settings.WorkerSettings", *options], env=_env(variables))
 
 
+def _work(**variables: str) -> Child:
+    """``receiver work``."""
+    return Child([sys.executable, "-m", "ops.cli", "work"], env=_env(variables))
+
+
 def _env(variables: dict[str, str]) -> dict[str, str]:
-    return {f"RECEIVER_{name.upper()}": value for name, value in variables.items()}
+    return {name if name.isupper() else f"RECEIVER_{name.upper()}": value for name, value in variables.items()}
 
 
 async def test_a_worker_runs_tasks_until_it_is_told_to_stop(stage: Stage) -> None:
@@ -68,3 +76,14 @@ def test_what_can_t_start_is_one_clear_line(variables: dict[str, str], line: str
         assert child.wait() == 2
     assert child.log.startswith(line)
     assert child.log.count("\n") == 1
+
+
+@pytest.mark.parametrize("starts", [arq, _work])
+async def test_a_worker_and_its_processes_send_spans(stage: Stage, starts: Callable[..., Child]) -> None:
+    """What an isolated run does belongs to its span; the variables are OpenTelemetry's own."""
+    with starts(app=poison.NAME, redis_url=stage.url, OTEL_TRACES_EXPORTER="console") as child:
+        await stage.call(poison.app, "tell_trace", record={"trace": f"00-{TRACE}-00f067aa0ba902b7-01"})
+        assert await asyncio.to_thread(child.terminate) == 0
+    assert '"name": "inner"' in child.log
+    assert '"name": "run tell_trace"' in child.log
+    assert child.log.count(f'"trace_id": "0x{TRACE}"') == 2

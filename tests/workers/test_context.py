@@ -192,9 +192,7 @@ async def test_a_status_is_one_line() -> None:
 )
 async def test_a_log_message_goes_to_the_log(level: LogLevel, written: str, logs: Logs) -> None:
     await Desk().context.log(level, {"pages": [1]})
-    assert logs.of("tool_log") == [
-        {"event": "tool_log", "log_level": written, "task_id": ID, "tool": "draw", "data": {"pages": [1]}}
-    ]
+    assert logs.of("tool_log") == [{"event": "tool_log", "log_level": written, "task_id": ID, "data": {"pages": [1]}}]
 
 
 async def test_a_log_message_is_said_with_its_rank() -> None:  # L-09, T-53
