@@ -56,7 +56,7 @@ Services = TypeVar("Services")
 
 @dataclass(frozen=True, slots=True)
 class Call(Generic[Services]):
-    """One request as a handler sees it.  ``session`` is None for ``initialize`` alone."""
+    """One request as a handler sees it.  ``session`` is None for ``initialize`` alone; ``address`` is the client's."""
 
     id: RequestId
     method: str
@@ -64,6 +64,7 @@ class Call(Generic[Services]):
     principal: Principal
     session: Session | None
     services: Services
+    address: str = ""
 
 
 Handler = Callable[[Call[Services]], Awaitable[Answer | Later]]
@@ -79,12 +80,14 @@ class Dispatcher(Generic[Services]):
     def __contains__(self, method: str) -> bool:
         return method in self._handlers
 
-    async def dispatch(self, request: Request, principal: Principal, session: Session | None) -> Answer | Later:
+    async def dispatch(
+        self, request: Request, principal: Principal, session: Session | None, address: str = ""
+    ) -> Answer | Later:
         """The answer to ``request``.  Raises the ReceiverError that is to be sent instead, or SessionEnded."""
         handler = self._handlers.get(request.method)
         if handler is None:
             raise MethodNotFound(f"Method not found: {request.method}")
         if request.params is None:
             raise InvalidParams("params must be an object")
-        call = Call(request.id, request.method, request.params, principal, session, self.services)
+        call = Call(request.id, request.method, request.params, principal, session, self.services, address)
         return await handler(call)

@@ -22,6 +22,8 @@ from receiver.protocol.event_id import EventIds
 from receiver.receiver import Receiver
 from receiver.settings import Settings, parse_rate
 from receiver.store.admission import RateLimit
+from receiver.store.audit import AuditTrail
+from receiver.store.backlog import Backlog
 from receiver.store.checks import check_server
 from receiver.store.client import Client, connect
 from receiver.store.condition import keep_inspecting
@@ -51,17 +53,23 @@ class Node:
         self._authenticator = Authenticator(app, settings, self.resource)
         self.origins = _make_origins(settings, self._authenticator)
         self._hub: Hub | None = None
-        self._inspecting: asyncio.Task[None] | None = None
+        self._background: list[asyncio.Task[None]] = []
         self._opening = asyncio.Lock()
         self._dispatcher: Dispatcher[Services] | None = None
         self.redis = connect(self._url)
-        self.gauges = GaugeStore(
-            Client(self.redis, Keys(settings.namespace)), app.tools.queues, lease=settings.lease_ms
+        self._client = Client(
+            self.redis,
+            Keys(settings.namespace),
+            patience=settings.redis_patience_seconds,
+            audit_events=settings.audit_events,
         )
+        self._backlog = Backlog(AuditTrail(self._client))
+        self.gauges = GaugeStore(self._client, app.tools.queues, lease=settings.lease_ms)
         self.endpoint = Endpoint(
             self.open,
             self.origins,
             self._authenticator,
+            self._backlog,
             body_limit=settings.max_body_bytes,
             stream_limit=settings.max_streams_per_principal,
         )
@@ -85,15 +93,14 @@ class Node:
             await self._dispatcher.services.feeds.drain()
         if self._hub is not None:
             await self._hub.stop()
-        if self._inspecting is not None:
-            await cancel_all([self._inspecting])
+        await cancel_all(self._background)
+        await self._backlog.close()
         await self.redis.aclose(close_connection_pool=True)
         self._dispatcher = None
 
     async def _assemble(self) -> Dispatcher[Services]:
-        settings, keys = self._settings, Keys(self._settings.namespace)
+        settings, client, keys = self._settings, self._client, self._client.keys
         metrics.introduce(__version__, (tool.name for tool in self._app.tools))
-        client = Client(self.redis, keys, patience=settings.redis_patience_seconds)
         tasks = TaskStore(
             client,
             task_limit=settings.max_tasks_per_principal,
@@ -113,6 +120,7 @@ class Node:
             sessions=SessionStore(client, idle=idle, cap=settings.max_sessions_per_principal),
             subscriptions=SubscriptionStore(client, limit=settings.max_subscriptions),
             inputs=InputStore(client),
+            backlog=self._backlog,
             feeds=Feeds(self._hub, streams, keys.session_events, renew_seconds=renew_seconds),
             lists=lists,
             cursors=Cursors(secrets),
@@ -121,7 +129,8 @@ class Node:
         )
         self._authenticator.open()
         self._hub.start()
-        self._inspecting = asyncio.create_task(keep_inspecting(self.redis, settings.durability))
+        work = (keep_inspecting(self.redis, settings.durability), self._backlog.keep_flushing())
+        self._background = [asyncio.create_task(actor) for actor in work]
         return Dispatcher(services, HANDLERS)
 
 

@@ -37,6 +37,8 @@ Url = Annotated[str, _shape(r"(?i:https?)://[\w.:\[\]-]+(/[!$-;=@-\[\]-~]*)?", "
 Scope = Annotated[str, _shape(r"[!#-\[\]-~]+", "a scope: visible ASCII, no quotes, no backslashes")]  # RFC 6749, 3.3
 Token = Annotated[str, _shape(r"[!-+\--~]+", "a token: visible ASCII, no commas")]  # a header with one would hold two
 
+AUDIT_EVENTS = 100_000  # events that the audit trail keeps
+
 Durability = Literal["everysec", "always"]
 
 # Lists: a variable has commas between its parts, an argument is a tuple or such a string.
@@ -139,6 +141,9 @@ class Settings(BaseSettings):
     secrets: Secrets = Field((), description="Secrets that sign cursors: the first signs, all verify.")
     metrics_port: Annotated[int, Field(ge=1, le=65535)] | None = Field(
         None, description="The port of a worker's `/metrics`; not served without. The API has it on its own port."
+    )
+    audit_events: Annotated[int, Field(ge=0)] = Field(
+        AUDIT_EVENTS, description="Events that the audit trail keeps; 0 = no trail. The same for API and workers."
     )
     log_format: Literal["auto", "json", "console"] = Field(
         "auto", description="How log lines look: `auto` is console on a terminal and JSON elsewhere."

@@ -11,7 +11,7 @@ from receiver.store.scripts import load
 # that has nothing to do with tasks.
 LASTING = {"served", "clock", "workers", "secret", "labels", "tally", "bell", "own_bell", "worker", "held"}
 LASTING |= {"session", "sessions", "requests", "talking", "hearers", "listeners", "stream", "replay", "rate", "ask"}
-LASTING |= {"session_outbox", "subscribed", "subscribers", "announced"}
+LASTING |= {"session_outbox", "subscribed", "subscribers", "announced", "audit", "audited"}
 
 FOREVER = -1  # what PTTL says of a key without a TTL
 

@@ -59,7 +59,7 @@ class Equipment:
     def of(cls, redis: Redis, blocking: BlockingRedis, settings: Settings, *, with_flags: bool = True) -> Self:
         """The equipment on given connections."""
         keys = Keys(settings.namespace)
-        client = Client(redis, keys, patience=None, with_flags=with_flags)
+        client = Client(redis, keys, patience=None, with_flags=with_flags, audit_events=settings.audit_events)
         return cls(
             redis=redis,
             keys=keys,

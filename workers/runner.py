@@ -87,8 +87,9 @@ class Runner:
         if verdict is Verdict.DONE and claim.kind == "task":
             metrics.count_finished(claim.text("tool"), outcome.status)
         event = "task_finished" if verdict is Verdict.DONE else "outcome_dropped"
-        about = {"status": outcome.status, "verdict": verdict.name.lower(), "duration_s": active.duration}
-        log.info(event, task_id=claim.task_id, run=claim.run, **about)
+        about = {"task_id": claim.task_id, "owner": claim.text("owner"), "run": claim.run}  # T-99
+        ended = {"status": outcome.status, "verdict": verdict.name.lower(), "duration_s": active.duration}
+        log.info(event, **about, **ended)
         close_with_outcome(active.span, outcome)
 
     async def give_up(self, active: ActiveRun) -> None:

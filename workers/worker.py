@@ -22,7 +22,6 @@ from arq.connections import ArqRedis
 from arq.worker import Worker, func
 from structlog.contextvars import bind_contextvars
 
-from receiver import __version__
 from receiver.protocol.errors import ReceiverError, StartupError
 from receiver.protocol.outcome import Outcome
 from receiver.queue import FUNCTION, deserialize, serialize
@@ -30,11 +29,10 @@ from receiver.receiver import Receiver
 from receiver.settings import Settings
 from receiver.store.checks import check_server
 from receiver.store.record import ClaimedRun
-from receiver.telemetry import metrics
-from receiver.telemetry.exposition import MetricsServer
 from workers.actor import Actors
 from workers.doorbell import Doorbell
 from workers.equipment import Equipment
+from workers.exporter import expose_metrics
 from workers.handover import CURRENT, Handover
 from workers.heartbeat import Heartbeat
 from workers.janitor import keep_sweeping
@@ -145,10 +143,7 @@ class ReceiverWorker(Worker):
         warning = await check_server(kit.redis, self.settings.require_redis_url(), self.settings.durability)
         if warning:
             log.warning("redis_check", detail=warning)
-        metrics.introduce(__version__, (tool.name for tool in self.app.tools))
-        if self.settings.metrics_port is not None:
-            server = MetricsServer(self.settings.metrics_port)
-            stack.push_async_callback(asyncio.to_thread, server.close)
+        expose_metrics(self.app, self.settings.metrics_port, stack)
         self.runner.state = await enter_lifespan(self.app, stack)
         presence = kit.describe(self.app, self.queues, self.settings.worker_concurrency)
         relay = stack.enter_context(relaying(self._handle_signals))

@@ -37,4 +37,5 @@ class Challenges:
             "error": fault,
         }
         listed = ", ".join(f'{name}="{value}"' for name, value in parameters.items() if value)
-        return Refusal(status, message, ((b"www-authenticate", f"Bearer {listed}".strip().encode("latin-1")),))
+        challenge = f"Bearer {listed}".strip().encode("latin-1")
+        return Refusal(status, message, ((b"www-authenticate", challenge),), reason=fault or "no_token")

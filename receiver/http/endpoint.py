@@ -19,6 +19,8 @@ from receiver.principal import Principal
 from receiver.protocol.errors import ReceiverError, SessionEnded, StartupError, Unavailable
 from receiver.protocol.jsonrpc import Notification, Request, frame_error, parse
 from receiver.session import Session, digest_session
+from receiver.store.backlog import Backlog
+from receiver.telemetry import audit
 from receiver.telemetry.logs import bound
 
 log = structlog.get_logger(__name__)
@@ -28,7 +30,7 @@ _STREAM_TYPE = "text/event-stream"
 
 
 class Endpoint:
-    """An ASGI application for one path.  ``open`` gives what answers requests.
+    """An ASGI application for one path.  ``open`` gives what answers requests; ``backlog`` takes who was refused.
 
     ``body_limit`` in bytes; ``stream_limit``: open streams of one principal on this node.
     """
@@ -38,6 +40,7 @@ class Endpoint:
         open: Callable[[], Awaitable[Dispatcher[Services]]],
         origins: Origins,
         authenticator: Authenticator,
+        backlog: Backlog,
         *,
         body_limit: int,
         stream_limit: int,
@@ -46,6 +49,7 @@ class Endpoint:
         self._open = open
         self._origins = origins
         self._authenticator = authenticator
+        self._backlog = backlog
         self._body_limit = body_limit
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -63,23 +67,33 @@ class Endpoint:
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = join_headers(scope["headers"])
         self._origins.check(headers)  # H-03
-        principal = await self._authenticator.authenticate(scope, headers)  # A-08, S-01
+        address = _address_of(scope)
+        principal = await self._authenticate(scope, headers, address)
         verbs = {"POST": self._post, "GET": self._get, "DELETE": self._delete}
         verb = verbs.get(scope["method"])
         if verb is None:
             raise Refusal(405, "Only POST, GET and DELETE are supported here", ((b"allow", _VERBS),))
         check_version(headers)
         try:
+            exchange = Exchange(receive, send, headers, principal, self._limit, address)
             with bound(principal=principal.owner):
-                await verb(headers, principal, receive, send)
+                await verb(exchange, headers, principal, receive, send)
         except SessionEnded:
             raise Refusal(404, "This session has ended; begin a new one with initialize") from None  # H-30
 
-    async def _post(self, headers: Mapping[bytes, bytes], principal: Principal, receive: Receive, send: Send) -> None:
+    async def _authenticate(self, scope: Scope, headers: Mapping[bytes, bytes], address: str) -> Principal:
+        try:
+            return await self._authenticator.authenticate(scope, headers)  # A-08, S-01
+        except Refusal as refusal:
+            self._backlog.note(audit.stranger(address, refusal.reason))
+            raise
+
+    async def _post(
+        self, exchange: Exchange, headers: Mapping[bytes, bytes], principal: Principal, receive: Receive, _: Send
+    ) -> None:
         check_accept(headers)
         check_content_type(headers)
         message = parse(await read_body(receive, headers, self._body_limit))
-        exchange = Exchange(receive, send, headers, principal, self._limit)
         if isinstance(message, Request):
             await exchange.answer(message, self._open, self._find_session)
             return
@@ -91,15 +105,19 @@ class Endpoint:
             else:
                 await exchange.take_response(message, services, session)
 
-    async def _get(self, headers: Mapping[bytes, bytes], principal: Principal, receive: Receive, send: Send) -> None:
+    async def _get(
+        self, exchange: Exchange, headers: Mapping[bytes, bytes], principal: Principal, _: Receive, __: Send
+    ) -> None:
         if not accepts(headers, _STREAM_TYPE):
             raise Refusal(406, f"Accept must include {_STREAM_TYPE}")
         services = (await self._open_or_refuse()).services
         session = await self._find_session(services, headers, principal)
         with bound(session_id=digest_session(session.id)):
-            await Exchange(receive, send, headers, principal, self._limit).open_stream(services, session)
+            await exchange.open_stream(services, session)
 
-    async def _delete(self, headers: Mapping[bytes, bytes], principal: Principal, receive: Receive, send: Send) -> None:
+    async def _delete(
+        self, _: Exchange, headers: Mapping[bytes, bytes], principal: Principal, __: Receive, send: Send
+    ) -> None:
         services = (await self._open_or_refuse()).services
         session = await self._find_session(services, headers, principal)
         if not await services.sessions.end(session):
@@ -122,3 +140,9 @@ class Endpoint:
         except StartupError as error:  # mounted, no lifespan could say so; the next request tries again
             log.error("not_started", detail=str(error))
             raise Unavailable from None
+
+
+def _address_of(scope: Scope) -> str:
+    """Where a request comes from, as far as the web server knows, which hears of proxies that it trusts."""
+    client = scope.get("client")
+    return str(client[0]) if client else ""

@@ -41,7 +41,7 @@ from receiver.protocol.jsonrpc import (
 )
 from receiver.session import Session
 from receiver.store.streams import Message, StreamGivenUp
-from receiver.telemetry import metrics
+from receiver.telemetry import audit, metrics
 from receiver.telemetry.logs import bound
 
 OPEN_SECONDS = 5.0  # after which a plain call that says nothing becomes a stream
@@ -54,7 +54,7 @@ _NOT_ASKED = "This server has asked nothing that this could answer"
 
 
 class Exchange:
-    """One HTTP request of ``principal``; ``limit`` is that of this node's streams."""
+    """One HTTP request of ``principal``, from ``address``; ``limit`` is that of this node's streams."""
 
     def __init__(
         self,
@@ -63,7 +63,9 @@ class Exchange:
         headers: Mapping[bytes, bytes],
         principal: Principal,
         limit: StreamLimit,
+        address: str,
     ) -> None:
+        self._address = address
         self._limit = limit
         self._receive = receive
         self._send = send
@@ -106,7 +108,7 @@ class Exchange:
         self, dispatcher: Dispatcher[Services], request: Request, session: Session | None
     ) -> Answer | Later:
         try:
-            return await dispatcher.dispatch(request, self._principal, session)
+            return await dispatcher.dispatch(request, self._principal, session, self._address)
         except (InvalidParams, InvalidRequest, MethodNotFound, ResourceNotFound):
             if session is not None:  # it may have been refused without a look at its session (H-30)
                 with suppress(Unavailable):
@@ -131,13 +133,14 @@ class Exchange:
             if notification.method == "notifications/cancelled":
                 request = notification.params.get("requestId")
                 if isinstance(request, str | int) and not isinstance(request, bool):
-                    await services.sessions.cancel_request(session, orjson.dumps(request))
+                    caller = audit.client(self._principal, notification.method, request, self._address)
+                    await services.sessions.cancel_request(session, orjson.dumps(request), caller)
         await respond(self._send, 202)
 
     async def take_response(self, response: Response, services: Services, session: Session) -> None:
         """Takes a client's answer to a request of ours, which any node may have sent (X-9)."""
         await services.sessions.confirm(session)
-        if not await take_answer(services, session, self._principal, response):
+        if not await take_answer(services, session, self._principal, response, self._address):
             raise Refusal(400, _NOT_ASKED)  # H-07
         await respond(self._send, 202)
 

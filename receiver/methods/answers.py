@@ -18,28 +18,39 @@ from receiver.telemetry import audit, metrics
 _UNFIT = "The client's task gave something else than what was asked for"
 
 
-async def take_answer(services: Services, session: Session, principal: Principal, response: Response) -> bool:
+async def take_answer(
+    services: Services, session: Session, principal: Principal, response: Response, address: str = ""
+) -> bool:
     """Takes an answer, or ignores it; False if this session was never asked what it answers (H-07)."""
     asked = await services.inputs.find(response.id, session) if isinstance(response.id, str) else None
+    caller = audit.client(principal, "answer", response.id, address, _arguments_of(response))
+    rejected = caller._replace(digest="", size="")  # any number of these are one event: nothing limits them
     if asked is None:
         audit.record("denied", principal, operation="answer")
+        services.backlog.note(audit.event_of(rejected._replace(request=""), "denied", "not asked"))
         return False
     task = _read_task(asked, response)
     if task is not None:
-        accepted = await services.inputs.accept(str(response.id), session, task)
+        accepted = await services.inputs.accept(str(response.id), session, task, caller)
         metrics.count_question(_method(asked), "task" if accepted else "ignored")
         event = "client_task_accepted" if accepted else "client_task_refused"
         about = {"task_id": asked.task_id, "client_task_id": task.id}
         audit.record(event, principal, request=response.id, **about)  # T-101, T-102
     else:
-        taken = await _take(services, session, asked, response)
+        accepted = await _take(services, session, asked, response, caller)
         if asked.request.get("method") != "tasks/get":
-            metrics.count_question(_method(asked), _name_outcome(asked, response) if taken else "ignored")
-        audit.record("answer_taken" if taken else "answer_ignored", principal, request=response.id)
+            metrics.count_question(_method(asked), _name_outcome(asked, response) if accepted else "ignored")
+        audit.record("answer_taken" if accepted else "answer_ignored", principal, request=response.id)
+    if not accepted:
+        services.backlog.note(audit.event_of(rejected, "failure", "ignored", asked.task_id))
     return True
 
 
-async def _take(services: Services, session: Session, asked: Asked, response: Response) -> bool:
+def _arguments_of(response: Response) -> bytes:
+    return orjson.dumps(response.result if response.error is None else response.error)
+
+
+async def _take(services: Services, session: Session, asked: Asked, response: Response, caller: audit.Caller) -> bool:
     inputs, request_id = services.inputs, str(response.id)
     if not asked.request:
         return False
@@ -49,7 +60,7 @@ async def _take(services: Services, session: Session, asked: Asked, response: Re
     answer = check_response(asked.question, response)
     if answer is None and asked.request["method"] == "tasks/result":
         answer = orjson.dumps({"failure": _UNFIT})  # no other will come
-    return answer is not None and await inputs.answer(request_id, session, answer)
+    return answer is not None and await inputs.answer(request_id, session, answer, caller)
 
 
 def check_response(asked: dict[str, Any], response: Response) -> bytes | None:

@@ -75,7 +75,7 @@ async def create_run(call: ServerCall, new: NewTask) -> int:
     with bound(task_id=new.id), enqueueing(target, new.id, new.queue) as trace:
         if trace:
             new.fields["trace"] = trace
-        return await call.services.tasks.create(admission_of(call), new)
+        return await call.services.tasks.create(admission_of(call, new.params), new)
 
 
 def _record_fields(

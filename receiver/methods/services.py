@@ -15,10 +15,12 @@ from receiver.receiver import Receiver
 from receiver.session import Session
 from receiver.settings import Settings, parse_rate
 from receiver.store.admission import Admission, RateLimit
+from receiver.store.backlog import Backlog
 from receiver.store.inputs import InputStore
 from receiver.store.sessions import SessionStore
 from receiver.store.subscriptions import SubscriptionStore
 from receiver.store.tasks import TaskStore
+from receiver.telemetry import audit
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,7 @@ class Services:
     sessions: SessionStore
     subscriptions: SubscriptionStore
     inputs: InputStore
+    backlog: Backlog
     feeds: Feeds
     lists: Mapping[str, str]
     cursors: Cursors
@@ -67,8 +70,11 @@ def session_of(call: ServerCall) -> Session:
     return call.session
 
 
-def admission_of(call: ServerCall) -> Admission:
-    """The claim of a request to be served.  Anonymous requestors are told apart by their sessions."""
+def admission_of(call: ServerCall, arguments: bytes = b"") -> Admission:
+    """The claim of a request to be served.  Anonymous requestors are told apart by their sessions.
+
+    ``arguments``: of what is to be run, for the digest in the audit trail.
+    """
     services, session = call.services, session_of(call)
     return Admission(
         owner=call.principal.owner,
@@ -77,4 +83,11 @@ def admission_of(call: ServerCall) -> Admission:
         operation=call.method,
         session_idle=services.session_idle,
         limit=services.rate_limit,
+        caller=audit.client(call.principal, call.method, call.id, call.address, arguments),
     )
+
+
+def note(call: ServerCall, admission: Admission, outcome: audit.Outcome, detail: str, task: str = "") -> None:
+    """Has the audit trail tell, within a second, what became of an admitted request."""
+    if admission.caller is not None:
+        call.services.backlog.note(audit.event_of(admission.caller, outcome, detail, task))

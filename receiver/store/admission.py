@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from receiver.protocol.errors import Refused, SessionEnded
 from receiver.store.scripts import Argument
+from receiver.telemetry.audit import Caller
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,7 @@ ANY_RATE = RateLimit(0, 1)
 class Admission:
     """A request's claim to be served.  ``session`` is ``""`` for one that needs none; ``session_idle`` in ms.
 
-    ``requestor`` is whose requests are counted, ``operation`` which of them.
+    ``requestor`` is whose requests are counted, ``operation`` which of them; ``caller`` is who the audit trail names.
     """
 
     owner: str
@@ -31,11 +32,13 @@ class Admission:
     operation: str
     session_idle: int
     limit: RateLimit
+    caller: Caller | None = None
 
     def to_arguments(self, *, is_repeated: bool) -> tuple[Argument, ...]:
         """What the prologue of a script takes.  A call that is sent again may have been counted, and is not refused."""
         head = (self.session, self.owner, self.session_idle, self.requestor, self.operation)
-        return (*head, 0 if is_repeated else self.limit.count, self.limit.window)
+        note = "" if self.caller is None else self.caller.to_note()
+        return (*head, 0 if is_repeated else self.limit.count, self.limit.window, note)
 
 
 def to_refusal(answer: Sequence[bytes]) -> Exception:

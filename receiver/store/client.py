@@ -17,6 +17,7 @@ from redis.exceptions import (
 )
 
 from receiver.protocol.errors import Refused, Unavailable
+from receiver.settings import AUDIT_EVENTS
 from receiver.store.admission import Admission, to_refusal
 from receiver.store.keys import Keys
 from receiver.store.pool import note_failure, open_pool
@@ -85,17 +86,30 @@ def connect(url: str, *, connections: int = 64) -> Redis:
 
 
 class Client:
-    """Calls scripts on one shard.  ``patience``: seconds to go on trying while Redis is away; None for ever."""
+    """Calls scripts on one shard.  ``patience``: seconds to go on trying while Redis is away; None for ever.
 
-    def __init__(self, redis: Redis, keys: Keys, *, patience: float | None = 5.0, with_flags: bool = True) -> None:
+    ``audit_events``: how many events the audit trail keeps; the same in all processes, 0 for no trail.
+    """
+
+    def __init__(
+        self,
+        redis: Redis,
+        keys: Keys,
+        *,
+        patience: float | None = 5.0,
+        with_flags: bool = True,
+        audit_events: int = AUDIT_EVENTS,
+    ) -> None:
         self.redis = redis
         self.keys = keys
         self.patience = patience
+        self.audit_events = audit_events
         self._with_flags = with_flags
 
     def with_patience(self, patience: float | None) -> "Client":
         """The same connection for callers of another patience."""
-        return Client(self.redis, self.keys, patience=patience, with_flags=self._with_flags)
+        options: dict[str, Any] = {"with_flags": self._with_flags, "audit_events": self.audit_events}
+        return Client(self.redis, self.keys, patience=patience, **options)
 
     async def admit(self, admission: Admission, name: str, *arguments: Argument) -> Any:
         """Runs the script ``name`` for a request, if the request is admitted.
@@ -134,7 +148,7 @@ class Client:
 
     async def evaluate(self, name: str, *arguments: Argument, admitted: bool = False) -> Any:
         """Runs the script ``name`` once, and loads it where the server does not know it."""
-        script = load(name, with_flags=self._with_flags, admitted=admitted)
+        script = load(name, with_flags=self._with_flags, admitted=admitted, audit_events=self.audit_events)
         tail = (2, self.keys.prefix, self.keys.job_prefix, *arguments)
         began = time.perf_counter()
         try:

@@ -15,6 +15,7 @@ from receiver.store.client import Client
 from receiver.store.runs import Verdict
 from receiver.store.tasks import new_nonce
 from receiver.telemetry import metrics
+from receiver.telemetry.audit import Caller
 
 State = Literal["", "open", "accepted", "answered", "closed"]
 
@@ -153,11 +154,12 @@ class InputStore:
         task_id, request, question = found
         return Asked(task_id.decode(), orjson.loads(request or b"{}"), orjson.loads(question or b"{}"))
 
-    async def answer(self, request_id: str, session: Session, answer: bytes) -> bool:
+    async def answer(self, request_id: str, session: Session, answer: bytes, caller: Caller | None = None) -> bool:
         """Answers a question; False if it is too late, or was answered before."""
-        return int(await self._client.call("answer", request_id, session.owner, session.id, answer)) == 1
+        head = (request_id, session.owner, session.id, answer)
+        return int(await self._client.call("answer", *head, "" if caller is None else caller.to_note())) == 1
 
-    async def accept(self, request_id: str, session: Session, task: ClientTask) -> bool:
+    async def accept(self, request_id: str, session: Session, task: ClientTask, caller: Caller | None = None) -> bool:
         """The client answers a question by a task of its own.  False if it is too late: that task is cancelled.
 
         It can be cancelled only if the client declared so.
@@ -166,7 +168,8 @@ class InputStore:
         if client_supports(session.capabilities, CANCEL_TASKS):
             cancel = render_task_request(cancel_id, "tasks/cancel", task.id)
         head = (request_id, session.owner, session.id, task.id, "" if task.ttl is None else task.ttl)
-        return int(await self._client.call("accept", *head, task.poll_interval, cancel_id, cancel)) == 1
+        tail = (cancel_id, cancel, "" if caller is None else caller.to_note())
+        return int(await self._client.call("accept", *head, task.poll_interval, *tail)) == 1
 
     async def answer_poll(self, request_id: str, session: Session, answer: bytes, interval: int | None) -> bool:
         """How a task of the client's stands; it is asked again after ``interval`` ms, or as many as before."""

@@ -221,6 +221,14 @@ class Keys:
     def rate(self, window: str) -> str:
         return f"{self.prefix}rate:{window}"
 
+    @_key("stream", "permanent, of bounded length", "the audit trail: what was done and denied, by whom")
+    def audit(self) -> str:
+        return f"{self.prefix}audit"
+
+    @_key("string", "a minute, an hour for a process", "a denial that was noted, or the last batch of a process")
+    def audited(self, mark: str) -> str:
+        return f"{self.prefix}audited:{mark}"
+
     @_key("channel", "", "a task changed: look again")
     def events(self, task_id: str) -> str:
         return f"{self.prefix}events:{task_id}"

@@ -14,6 +14,7 @@ from hashlib import sha1
 from importlib.resources import files
 from pathlib import Path
 
+from receiver.settings import AUDIT_EVENTS
 from receiver.store.keys import SPECS, lua_function
 
 _INCLUDE = re.compile(r"^-- include: (\w+)$", re.MULTILINE)
@@ -48,7 +49,7 @@ def _expand(text: str, included: set[str]) -> str:
     return _INCLUDE.sub(include, text)
 
 
-def _assemble(name: str, admitted: bool) -> tuple[str, str]:
+def _assemble(name: str, admitted: bool, audit_events: int) -> tuple[str, str]:
     """The flags line of a script (or ``""``) and its whole body."""
     text = _read(name)
     found = _FLAGS.match(text)
@@ -60,16 +61,19 @@ def _assemble(name: str, admitted: bool) -> tuple[str, str]:
     body = _expand(body, set())
     used = [spec for spec in SPECS if spec in set(_KEY_CALL.findall(body))]
     head = ["local P, J = KEYS[1], KEYS[2]", *map(lua_function, used)]
+    if "AUDIT_EVENTS" in body:
+        head.append(f"local AUDIT_EVENTS = {audit_events}")
     return flags, "\n".join(head) + "\n" + body
 
 
 @cache
-def load(name: str, *, with_flags: bool = True, admitted: bool = False) -> Script:
+def load(name: str, *, with_flags: bool = True, admitted: bool = False, audit_events: int = AUDIT_EVENTS) -> Script:
     """The script ``name``.  Without flags for fakeredis, which can't read the ``#!lua`` line.
 
     ``admitted``: it refuses requests of ended sessions, and too many of them, before it does anything.
+    ``audit_events``: how many events the audit trail keeps, 0 for no trail.
     """
-    flags, body = _assemble(name, admitted)
+    flags, body = _assemble(name, admitted, audit_events)
     source = flags + body if with_flags else body
     return Script(name, source, sha1(source.encode(), usedforsecurity=False).hexdigest())
 

@@ -13,6 +13,7 @@ from receiver.session import Session, is_session_id
 from receiver.store.admission import ANY_RATE, Admission
 from receiver.store.client import Client
 from receiver.store.tasks import new_nonce
+from receiver.telemetry.audit import Caller
 
 HASTE_SECONDS = 0.25
 REMEMBERED = 10_000  # sessions of which this process knows by heart what does not change
@@ -67,9 +68,10 @@ class SessionStore:
         """Has messages below ``level`` left out from now on."""
         await self._client.admit(admission, "set_log_level", admission.session, level, rank_of(level))
 
-    async def cancel_request(self, session: Session, request: bytes) -> bool:
+    async def cancel_request(self, session: Session, request: bytes, caller: Caller | None = None) -> bool:
         """Ends the request with this id (JSON), if it is under way: no response will be sent (L-07)."""
-        return bool(await self._client.call("cancel_request", session.id, session.owner, request))
+        note = "" if caller is None else caller.to_note()
+        return bool(await self._client.call("cancel_request", session.id, session.owner, request, note))
 
     async def _read(self, session_id: str) -> Session | None:
         owner, protocol, capabilities = await self._client.call("read_session", session_id)

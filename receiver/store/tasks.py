@@ -39,6 +39,12 @@ class NewTask:
     job: bytes
     fields: dict[str, Argument] = field(default_factory=dict)
 
+    @property
+    def params(self) -> bytes:
+        """The arguments as they are stored."""
+        params = self.fields.get("params", b"")
+        return params if isinstance(params, bytes) else str(params).encode()
+
 
 class TaskStore:
     """The tasks of all owners.  Ids are checked here, before any key is built of them.

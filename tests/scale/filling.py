@@ -17,7 +17,7 @@ HOUR = 3_600_000
 SHARES = {"completed": 0.85, "failed": 0.05, "cancelled": 0.02}  # of all tasks; the rest waits to be run
 FIELDS = ("schema", "tool", "method", "params", "protocol", "principal", "session", "poll_interval", "max_attempts")
 NO_LIMITS = (10**9, 10**9)  # of unfinished and of waiting tasks
-ADMITTED = ("", "", 1, "", "", 0, 1)  # no session, any number of requests
+ADMITTED = ("", "", 1, "", "", 0, 1, "")  # no session, any number of requests, nobody to name
 PAYLOAD = '{"content":[{"type":"text","text":"' + "x" * 60 + '"}],"isError":false}'
 
 

@@ -9,6 +9,7 @@ from typing import Any, Self
 from redis import Redis as BlockingRedis
 from redis.exceptions import ConnectionError
 
+from receiver.principal import Principal
 from receiver.protocol.outcome import Outcome
 from receiver.protocol.task_id import new_task_id
 from receiver.store.admission import ANY_RATE, Admission, RateLimit
@@ -26,6 +27,7 @@ from receiver.store.streams import StreamStore
 from receiver.store.subscriptions import SubscriptionStore
 from receiver.store.tasks import NewTask, TaskStore
 from receiver.store.workers import WorkerStore
+from receiver.telemetry import audit
 from tests.proxy import Proxy
 from tests.store.backends import Backend, TwiceClient
 
@@ -44,7 +46,8 @@ def by(
     owner: str, session: str = "", *, operation: str = "", requestor: str = "", limit: RateLimit = ANY_RATE
 ) -> Admission:
     """A request of ``owner``."""
-    return Admission(owner, session, requestor or owner, operation, SESSION_IDLE, limit)
+    caller = audit.client(Principal(owner), operation, 1, "192.0.2.1")._replace(owner=owner)
+    return Admission(owner, session, requestor or owner, operation, SESSION_IDLE, limit, caller)
 
 
 ADA, BOB = by("ada"), by("bob")
@@ -254,8 +257,9 @@ class World:
         await self.redis.delete(*(self.keys.bell(queue) for queue in queues or ("default",)))
 
     async def dump(self) -> dict[str, Any]:
-        """Everything that there is, with the end of each TTL."""
-        keys = sorted(await self.redis.keys("*"))
+        """Everything that there is, with the end of each TTL, but for the audit trail: that grows with each attempt."""
+        trail = self.keys.audit().encode()
+        keys = sorted(key for key in await self.redis.keys("*") if not key.startswith(trail))
         async with self.redis.pipeline(transaction=False) as pipe:
             for key in keys:
                 pipe.type(key)

@@ -1,8 +1,9 @@
 -- What every request passes first, in the script that does its work: its session lives and is its requestor's, and
 -- its requestor has not asked for too much.  Takes its own arguments off ARGV, so that the script finds its own.
 -- ARGV  1 session ('' = needs none), 2 owner, 3 idle time of a session in ms, 4 whose requests are counted,
---       5 as what, 6 how many are allowed (0 = any number), 7 in how many ms
+--       5 as what, 6 how many are allowed (0 = any number), 7 in how many ms, 8 who asks, for the audit trail
 -- include: now
+-- include: audit
 -- include: session
 
 -- In how many ms a request would be admitted: count were made since the window began, passed ms ago, and before in the
@@ -42,7 +43,8 @@ do
   if refused then
     return refused
   end
-  for _ = 1, 7 do
+  caller = ARGV[8]
+  for _ = 1, 8 do
     table.remove(ARGV, 1)
   end
 end

@@ -3,6 +3,7 @@
 -- include: tally
 -- include: outbox
 -- include: closing
+-- include: audit
 
 -- Moves a task to another status, or tells of a new status message; in the record, in the index of operators, and for
 -- all who listen (T-23).
@@ -41,4 +42,5 @@ local function settle(id, status, message, now)
     redis.call('HDEL', key_requests(task[6]), task[7])
   end
   redis.call('PUBLISH', key_events(id), status)
+  audit_end(id, status)
 end

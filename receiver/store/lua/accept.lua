@@ -3,7 +3,8 @@
 -- this session.  A task that comes too late, or is one too many, is cancelled (T-73).
 -- KEYS  1 prefix, 2 job prefix
 -- ARGV  1 id of the request, 2 owner, 3 session, 4 id of the client's task, 5 its ttl in ms ('' = without end),
---       6 its poll interval in ms, 7 id of the request that cancels it, 8 this request as JSON ('' = it can't be)
+--       6 its poll interval in ms, 7 id of the request that cancels it, 8 this request as JSON ('' = it can't be),
+--       9 who answers, for the audit trail
 -- Returns 1 accepted (also for the same call sent again) | 0 too late | -1 never asked
 -- include: settle
 -- include: asked
@@ -46,4 +47,6 @@ redis.call('HDEL', inputs, question .. ':given')
 note(id, 'accepted', question, now)
 unpark(id) -- to poll that task
 redis.call('PUBLISH', key_signals(task[2] or ''), id)
+caller = ARGV[9]
+audit(id, 'success', 'accepted')
 return 1

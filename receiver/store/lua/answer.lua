@@ -3,7 +3,7 @@
 -- that was parked.
 -- KEYS  1 prefix, 2 job prefix
 -- ARGV  1 id of the request, or of the tasks/result that asked for what the client's task gave, 2 owner, 3 session,
---       4 the answer as JSON
+--       4 the answer as JSON, 5 who answers, for the audit trail
 -- Returns 1 accepted (also for the same answer sent again) | 0 too late, or answered before | -1 never asked
 -- include: settle
 -- include: asked
@@ -33,4 +33,6 @@ if not is_any_open(id) then
 end
 unpark(id)
 redis.call('PUBLISH', key_signals(task[2] or ''), id)
+caller = ARGV[5]
+audit(id, 'success', 'answered')
 return 1

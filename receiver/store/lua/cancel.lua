@@ -7,11 +7,13 @@
 -- include: owned
 local id = ARGV[1]
 if not is_owned(id, ARGV[2]) then
+  audit_miss(id, ARGV[2])
   return { -1 }
 end
 local task = redis.call('HMGET', key_task(id), 'status', 'worker', 'op')
 if task[3] ~= ARGV[3] then
   if task[1] ~= 'working' and task[1] ~= 'input_required' then
+    audit_once(id, 'failure', task[1])
     return { -3, task[1] }
   end
   redis.call('HSET', key_task(id), 'op', ARGV[3])

@@ -2,10 +2,11 @@
 -- A client no longer wants the answer of a request: a plain call is stopped, a wait for a task's result ends, and
 -- nothing else happens; no response is sent (L-07).
 -- KEYS  1 prefix, 2 job prefix
--- ARGV  1 session, 2 owner, 3 id of the request as JSON
+-- ARGV  1 session, 2 owner, 3 id of the request as JSON, 4 who asks, for the audit trail
 -- Returns 1, or 0 for a request that is not under way
 -- include: settle
 local session = ARGV[1]
+caller = ARGV[4]
 if redis.call('HGET', key_session(session), 'owner') ~= ARGV[2] then
   return 0
 end

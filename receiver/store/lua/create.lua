@@ -10,6 +10,7 @@
 -- include: queue
 -- include: tally
 -- include: coming
+-- include: audit
 local id, owner, queue, kind = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local now = now_ms()
 local expires = now + ARGV[5]
@@ -55,4 +56,5 @@ redis.call('ZADD', key_expiry(), int(expires), table.concat({ owner, id, queue, 
 tally(label, 'created', now)
 redis.call('SET', key_arq_job(id), ARGV[8], 'PXAT', int(expires))
 make_ready(id, queue, int(fair_tag(queue, owner, unfinished > 0)))
+audit(id, 'success', '')
 return { 1, now }

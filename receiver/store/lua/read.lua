@@ -4,8 +4,10 @@
 -- ARGV  1 id, 2 owner, 3 'task' | 'call', 4... fields
 -- Returns {now, values}, or {now} if this owner has no such task
 -- include: now
+-- include: audit
 local task = redis.call('HMGET', key_task(ARGV[1]), 'owner', 'kind')
 if task[1] ~= ARGV[2] or task[2] ~= ARGV[3] then
+  audit_miss(ARGV[1], ARGV[2])
   return { now_ms() }
 end
 return { now_ms(), redis.call('HMGET', key_task(ARGV[1]), unpack(ARGV, 4)) }
