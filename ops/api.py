@@ -4,13 +4,14 @@ import gc
 import signal
 import socket
 import sys
+import time
 from types import FrameType
 
 import uvicorn
 
 from ops.arrival import make_protocol
-from ops.listener import is_loopback
-from receiver.app import create_app
+from ops.listener import is_loopback, url_of
+from receiver.app import Application, create_app
 from receiver.http.origins import LOOPBACK_HOSTS
 from receiver.receiver import Receiver
 from receiver.settings import Settings
@@ -18,12 +19,39 @@ from receiver.settings import Settings
 GRACE_SECONDS = 3  # for requests on their way; streams that are still open then are cut, and clients come back
 
 
+class Server(uvicorn.Server):
+    """Goes on to serve for ``drain_seconds`` after the first signal; a second one ends that."""
+
+    def __init__(self, config: uvicorn.Config, served: Application, drain_seconds: float) -> None:
+        super().__init__(config)
+        self._served = served
+        self._drain_seconds = drain_seconds
+        self._is_asked_to_end = False
+        self._ends_at: float | None = None
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """A signal: may interrupt anything, so that what follows from it is left to the next tick."""
+        if self._is_asked_to_end or not self.started:
+            super().handle_exit(sig, frame)
+        self._is_asked_to_end = True
+
+    async def on_tick(self, counter: int) -> bool:
+        """Called ten times a second; returns whether to end now."""
+        if self._is_asked_to_end and self._ends_at is None:
+            self._ends_at = time.monotonic() + self._drain_seconds
+            self._served.drain()
+        if self._ends_at is not None and time.monotonic() >= self._ends_at:
+            self.should_exit = True
+        return await super().on_tick(counter)
+
+
 def make_server(app: Receiver, settings: Settings, listener: socket.socket) -> uvicorn.Server:
     """What will serve ``app`` on ``listener``.  Raises StartupError for settings that can't be meant."""
     if not settings.allowed_hosts and is_loopback(listener):
         settings = settings.model_copy(update={"allowed_hosts": LOOPBACK_HOSTS})  # a rebound name gets here too (H-03)
+    served = create_app(app, settings, url=url_of(listener))
     config = uvicorn.Config(
-        create_app(app, settings),
+        served,
         log_config=None,
         access_log=False,
         lifespan="on",
@@ -32,7 +60,7 @@ def make_server(app: Receiver, settings: Settings, listener: socket.socket) -> u
         ws="none",
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
-    return uvicorn.Server(config)
+    return Server(config, served, settings.drain_seconds)
 
 
 def run_server(server: uvicorn.Server, listener: socket.socket) -> None:

@@ -98,6 +98,14 @@ def work(
 
 
 @cli.command()
+def doctor(json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False) -> None:
+    """Say what is wrong with a deployment, why that matters, and what to do; exit with 1 if anything is an error."""
+    from ops.commands.doctor import run_doctor
+
+    raise typer.Exit(run_doctor(as_json=json))
+
+
+@cli.command()
 def conform(
     url: Annotated[str | None, typer.Argument(metavar="URL", help="The MCP endpoint to check.")] = None,
     url2: Annotated[str | None, typer.Option(help="The same server, at another of its nodes.")] = None,

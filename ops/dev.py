@@ -32,7 +32,7 @@ def run_dev(app: str, settings: Settings, listener: socket.socket, *, workers: i
     reports = Reports()
     children = _children(app, listener, workers, reports, server, settings.metrics_port)
     supervisor = Supervisor(children, reports, server)
-    duties = [partial(_announce, app, listener, server)]
+    duties = [partial(_announce, app, listener, server, "/readyz" if workers else "/livez")]
     if folder is not None:
         duties.append(partial(_follow_changes, folder, supervisor))
     return supervisor.run(*duties)
@@ -46,7 +46,7 @@ def _children(
     server: EmbeddedServer | None,
     metrics_port: int | None,
 ) -> list[Child]:
-    env = os.environ | {VARIABLE: str(reports.write_end)}
+    env = os.environ | {VARIABLE: str(reports.write_end), "RECEIVER_DRAIN_SECONDS": "0"}  # no load balancer is there
     grace = env.setdefault("RECEIVER_SHUTDOWN_GRACE_SECONDS", GRACE_SECONDS)
     if server is not None:
         env["RECEIVER_REDIS_URL"] = server.url
@@ -68,20 +68,20 @@ def receiver_command(*arguments: str) -> list[str]:
     return [sys.executable, *([] if is_checkout else ["-P"]), "-m", "ops.cli", *arguments]
 
 
-async def _announce(app: str, listener: socket.socket, server: EmbeddedServer | None) -> None:
-    while not await is_ready(*address_of(listener)):  # noqa: ASYNC110 - another process, which tells nobody
+async def _announce(app: str, listener: socket.socket, server: EmbeddedServer | None, path: str) -> None:
+    while not await answers(*address_of(listener), path):  # noqa: ASYNC110 - another process, which tells nobody
         await asyncio.sleep(LOOK_SECONDS)
     url = f"{url_of(listener)}/mcp"
     print("\n".join([f"Serving {app} at {url}", *hints_for(app, url, server)]), flush=True)
 
 
-async def is_ready(host: str, port: int) -> bool:
-    """Whether ``/readyz`` answers 200."""
+async def answers(host: str, port: int, path: str = "/readyz") -> bool:
+    """Whether ``path`` answers 200."""
     try:
         async with asyncio.timeout(READY_SECONDS):
             reader, writer = await asyncio.open_connection(host, port)
             try:
-                writer.write(b"GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+                writer.write(b"GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n" % path.encode())
                 return (await reader.readline()).split()[1:2] == [b"200"]
             finally:
                 writer.close()

@@ -19,23 +19,35 @@ from receiver.receiver import Receiver
 from receiver.settings import Settings, load_settings
 
 
-def create_app(app: Receiver, settings: Settings | None = None) -> ASGIApp:
+class Application:
+    """An ASGI application."""
+
+    def __init__(self, node: Node, fallback: ASGIApp) -> None:
+        self._node = node
+        self._fallback = fallback
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers one HTTP request, or is the lifespan."""
+        if scope["type"] == "http" and _route(scope) == PATH:
+            await self._node.endpoint(scope, receive, send)
+        else:
+            await self._fallback(scope, receive, send)
+
+    def drain(self) -> None:
+        """Turns ``/readyz`` red for load balancers to see, before the server that runs this ends."""
+        self._node.drain()
+
+
+def create_app(app: Receiver, settings: Settings | None = None, *, url: str = "") -> Application:
     """An ASGI application that serves ``app``, alone or mounted under a path of another one.
 
     Mounted, it opens its connections at the first request, since no lifespan reaches it.
+    ``url`` is where it listens, as operators shall see it.
     Raises StartupError without a Redis URL, and for settings that contradict each other.
     """
     settings = settings or load_settings()
-    node = Node(app, settings)
-    fallback = _create_fallback(app, settings, node)
-
-    async def serve(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and _route(scope) == PATH:
-            await node.endpoint(scope, receive, send)
-        else:
-            await fallback(scope, receive, send)
-
-    return serve
+    node = Node(app, settings, url)
+    return Application(node, _create_fallback(app, settings, node))
 
 
 def _create_fallback(app: Receiver, settings: Settings, node: Node) -> FastAPI:
@@ -48,8 +60,7 @@ def _create_fallback(app: Receiver, settings: Settings, node: Node) -> FastAPI:
             await node.close()
 
     fallback = FastAPI(title=app.title or app.name, version=app.version, lifespan=lifespan, openapi_url=None)
-    fallback.state.redis = node.redis
-    fallback.include_router(health_routes(fallback, settings))
+    fallback.include_router(health_routes(node.readiness.find_reason))
     fallback.include_router(metrics_routes(node.gauges, node.origins))
     if settings.auth_issuer is not None:
         fallback.include_router(

@@ -11,6 +11,7 @@ from receiver.protocol.lifecycle import is_terminal
 from receiver.store.record import Kind, Progress
 from receiver.store.streams import Message, News, Stream, StreamStore
 from receiver.telemetry import metrics
+from receiver.waiters import Waiters
 
 LOOKS = 32  # streams that ask the store at the same time: the rest of its connections is for requests
 CLOSES = 16  # likewise those that end
@@ -21,7 +22,7 @@ log = structlog.get_logger(__name__)
 
 
 class Feeds:
-    """Feeds the streams of one node, which are renewed every ``renew_seconds``.
+    """Feeds the streams of one node, which are renewed every ``renew_seconds``; ``waiters`` are those whom it feeds.
 
     ``streams`` never loses patience: streams stay open while the store is away.
     """
@@ -33,6 +34,7 @@ class Feeds:
         self._streams = streams
         self._name_channel = name_channel
         self._renew_seconds = renew_seconds
+        self.waiters = Waiters()
         self._closing: set[asyncio.Task[None]] = set()
         self._looks = asyncio.Semaphore(LOOKS)  # all streams may want to look at once, or to try again
         self._closes = asyncio.Semaphore(CLOSES)
@@ -56,6 +58,7 @@ class Feeds:
         """
         async with self._hub.watch(task_id) as watch:
             wait = metrics.ResultWait(is_counted=kind == "task")
+            waiter = self.waiters.begin(task_id, kind, stream.session.id, stream.session.owner)
             try:
                 deadline, begins = None, True
                 while True:
@@ -76,6 +79,7 @@ class Feeds:
                 raise _expired(kind) from None
             finally:
                 wait.end()
+                self.waiters.end(waiter)
                 self._close(stream, task_id)
 
     async def hear_session(self, stream: Stream, position: str = "") -> AsyncGenerator[Message]:
@@ -86,6 +90,7 @@ class Feeds:
         """
         async with self._hub.watch_channel(self._name_channel(stream.session.id)) as watch:
             begins = True
+            self.waiters.streams += 1
             try:
                 while True:
                     async with self._looks:
@@ -98,6 +103,7 @@ class Feeds:
                     begins = False
                     await self._wait(watch)
             finally:
+                self.waiters.streams -= 1
                 self._close(stream)
 
     async def _look(

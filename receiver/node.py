@@ -17,19 +17,23 @@ from receiver.hub import Hub
 from receiver.lists import digest_lists
 from receiver.methods import HANDLERS
 from receiver.methods.services import Services
+from receiver.presence import Presence
 from receiver.protocol.cursor import Cursors
 from receiver.protocol.event_id import EventIds
+from receiver.readiness import Readiness
 from receiver.receiver import Receiver
 from receiver.settings import Settings, parse_rate
 from receiver.store.admission import RateLimit
 from receiver.store.audit import AuditTrail
 from receiver.store.backlog import Backlog
+from receiver.store.census import Census
 from receiver.store.checks import check_server
 from receiver.store.client import Client, connect
-from receiver.store.condition import keep_inspecting
+from receiver.store.condition import ANSWER_SECONDS, keep_inspecting
 from receiver.store.gauges import GaugeStore
 from receiver.store.inputs import InputStore
 from receiver.store.keys import Keys
+from receiver.store.nodes import NodeStore, new_process_id
 from receiver.store.secret import load_secrets
 from receiver.store.sessions import SessionStore
 from receiver.store.streams import StreamStore
@@ -43,16 +47,21 @@ log = structlog.get_logger(__name__)
 
 
 class Node:
-    """Opened by the lifespan, or by the first request where the app is mounted and no lifespan runs."""
+    """Opened by the lifespan, or by the first request where the app is mounted and no lifespan runs.
 
-    def __init__(self, app: Receiver, settings: Settings) -> None:
+    ``url``: where it listens, as operators shall see it.
+    """
+
+    def __init__(self, app: Receiver, settings: Settings, url: str = "") -> None:
         self._app = app
         self._settings = settings
+        self._listens_at = url
         self._url = settings.require_redis_url()
         self.resource = Resource(settings.resource_url)
         self._authenticator = Authenticator(app, settings, self.resource)
         self.origins = _make_origins(settings, self._authenticator)
         self._hub: Hub | None = None
+        self._presence: Presence | None = None
         self._background: list[asyncio.Task[None]] = []
         self._opening = asyncio.Lock()
         self._dispatcher: Dispatcher[Services] | None = None
@@ -65,6 +74,12 @@ class Node:
         )
         self._backlog = Backlog(AuditTrail(self._client))
         self.gauges = GaugeStore(self._client, app.tools.queues, lease=settings.lease_ms)
+        self.readiness = Readiness(
+            self.redis,
+            Census(self._client.with_patience(ANSWER_SECONDS)),
+            durability=settings.durability,
+            needs_workers=not settings.ready_without_workers,
+        )
         self.endpoint = Endpoint(
             self.open,
             self.origins,
@@ -86,6 +101,12 @@ class Node:
                 self._dispatcher = await self._assemble()
             return self._dispatcher
 
+    def drain(self) -> None:
+        """The node is about to end: it goes on to serve, but should be sent no more requests."""
+        self.readiness.is_draining = True
+        if self._presence is not None:
+            self._presence.drain()
+
     async def close(self) -> None:
         """Ends what was opened."""
         await self._authenticator.close()
@@ -95,6 +116,8 @@ class Node:
             await self._hub.stop()
         await cancel_all(self._background)
         await self._backlog.close()
+        if self._presence is not None:
+            await self._presence.leave()
         await self.redis.aclose(close_connection_pool=True)
         self._dispatcher = None
 
@@ -112,7 +135,7 @@ class Node:
         idle = round(settings.session_idle_seconds * 1000)
         lists = digest_lists(self._app)
         streams = StreamStore(client, lease=LEASE_MS, session_idle=idle, lists=lists)
-        renew_seconds = min(LEASE_MS, idle) / 3000
+        feeds = Feeds(self._hub, streams, keys.session_events, renew_seconds=min(LEASE_MS, idle) / 3000)
         services = Services(
             app=self._app,
             settings=settings,
@@ -121,7 +144,7 @@ class Node:
             subscriptions=SubscriptionStore(client, limit=settings.max_subscriptions),
             inputs=InputStore(client),
             backlog=self._backlog,
-            feeds=Feeds(self._hub, streams, keys.session_events, renew_seconds=renew_seconds),
+            feeds=feeds,
             lists=lists,
             cursors=Cursors(secrets),
             event_ids=EventIds(secrets),
@@ -129,7 +152,13 @@ class Node:
         )
         self._authenticator.open()
         self._hub.start()
-        work = (keep_inspecting(self.redis, settings.durability), self._backlog.keep_flushing())
+        nodes = NodeStore(client, new_process_id())
+        self._presence = Presence(nodes, feeds.waiters, app=self._app.name, url=self._listens_at)
+        work = (
+            self._presence.keep_beating(),
+            keep_inspecting(self.redis, settings.durability),
+            self._backlog.keep_flushing(),
+        )
         self._background = [asyncio.create_task(actor) for actor in work]
         return Dispatcher(services, HANDLERS)
 

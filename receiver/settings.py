@@ -102,6 +102,12 @@ class Settings(BaseSettings):
     shutdown_grace_seconds: Annotated[float, Field(ge=0)] = Field(
         25, description="How long a stopping worker lets its runs finish before it hands them back."
     )
+    drain_seconds: Annotated[float, Field(ge=0)] = Field(
+        0, description="How long a stopping API node still serves, with a red `/readyz`, before it closes its listener."
+    )
+    ready_without_workers: bool = Field(
+        False, description="Keep `/readyz` green while no worker is alive: for workers that are scaled to zero."
+    )
     redis_patience_seconds: Seconds = Field(5, description="How long a request is tried again while Redis is away.")
     session_idle_seconds: Annotated[float, Field(ge=1)] = Field(
         1800, description="How long a silent session lives; an open stream counts as activity."

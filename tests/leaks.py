@@ -1,10 +1,9 @@
 """Finds keys that would stay for ever: whatever a test did, nothing may be left of it in the end."""
 
-import re
-from functools import cache
 from typing import Any
 
-from receiver.store.keys import SPECS, Keys, KeySpec
+from receiver.store.diagnosis.strays import find_spec
+from receiver.store.keys import Keys
 from receiver.store.scripts import load
 
 # What may stand in a store whose tasks are all gone: of a size that does not grow with tasks or owners, or with a TTL
@@ -12,13 +11,9 @@ from receiver.store.scripts import load
 LASTING = {"served", "clock", "workers", "secret", "labels", "tally", "bell", "own_bell", "worker", "held"}
 LASTING |= {"session", "sessions", "requests", "talking", "hearers", "listeners", "stream", "replay", "rate", "ask"}
 LASTING |= {"session_outbox", "subscribed", "subscribers", "announced", "audit", "audited"}
+LASTING |= {"all_sessions", "nodes", "node"}
 
 FOREVER = -1  # what PTTL says of a key without a TTL
-
-
-def find_spec(keys: Keys, key: str) -> KeySpec | None:
-    """What ``key`` is, or None for a key that no method of ``keys`` names.  The one that says most of it counts."""
-    return next((spec for pattern, spec in _patterns(keys) if pattern.fullmatch(key)), None)
 
 
 def find_leaks(redis: Any, keys: Keys) -> list[str]:
@@ -60,23 +55,6 @@ def _find_leak(redis: Any, keys: Keys, key: str) -> str | None:
 def _all_keys(redis: Any) -> list[str]:
     found: Any = redis.keys("*")
     return sorted(map(_decode, found))
-
-
-@cache
-def _patterns(keys: Keys) -> list[tuple[re.Pattern[str], KeySpec]]:
-    """What each key looks like; those first that say most of it."""
-    named = sorted(((_name(keys, spec), spec) for spec in SPECS.values()), key=lambda pair: -len(pair[0]))
-    return [
-        (re.compile(re.escape(name).replace("\0", ".+"), re.DOTALL), spec)
-        for name, spec in named
-        if spec.type != "channel"
-    ]
-
-
-def _name(keys: Keys, spec: KeySpec) -> str:
-    method = getattr(keys, spec.name)
-    name: str = method(*["\0"] * (method.__code__.co_argcount - 1))
-    return name
 
 
 def _decode(value: Any) -> str:

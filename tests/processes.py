@@ -101,6 +101,10 @@ class Child:
         """SIGINT, as Ctrl-C sends it."""
         self._process.send_signal(signal.SIGINT)
 
+    def ask_to_end(self) -> None:
+        """SIGTERM, without waiting for its end."""
+        self._process.terminate()
+
     def pause(self) -> None:
         """SIGSTOP: it hangs, with all its connections open."""
         self._process.send_signal(signal.SIGSTOP)

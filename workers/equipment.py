@@ -1,8 +1,5 @@
 """What a worker works with: its connections, and the parts of the store that it uses."""
 
-import os
-import secrets
-import socket
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Self
@@ -14,9 +11,11 @@ from receiver import __version__
 from receiver.protocol.errors import StartupError
 from receiver.receiver import Receiver
 from receiver.settings import Settings
+from receiver.store.census import Census
 from receiver.store.client import Client, connect
 from receiver.store.inputs import InputStore
 from receiver.store.keys import Keys
+from receiver.store.nodes import new_process_id
 from receiver.store.pool import connect_blocking
 from receiver.store.runs import QueueShare, RunStore
 from receiver.store.scripts import Argument
@@ -24,11 +23,6 @@ from receiver.store.steps import StepStore
 from receiver.store.subscriptions import SubscriptionStore
 from receiver.store.tasks import TaskStore
 from receiver.store.workers import WorkerStore
-
-
-def new_worker_id() -> str:
-    """A name that no other worker process has or had: host, pid, and a random part."""
-    return f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
 
 
 @dataclass(frozen=True)
@@ -43,7 +37,8 @@ class Equipment:
     steps: StepStore
     subscriptions: SubscriptionStore
     beats: WorkerStore
-    worker: str = field(default_factory=new_worker_id)
+    census: Census
+    worker: str = field(default_factory=new_process_id)
 
     @classmethod
     def connect(cls, settings: Settings) -> Self:
@@ -69,6 +64,7 @@ class Equipment:
             steps=StepStore(client),
             subscriptions=SubscriptionStore(client, limit=settings.max_subscriptions),
             beats=WorkerStore(blocking, keys, lease=settings.lease_ms, with_flags=with_flags),
+            census=Census(client),
         )
 
     def describe(self, app: Receiver, queues: Iterable[QueueShare], slots: int) -> dict[str, Argument]:

@@ -1,14 +1,16 @@
-"""The janitor: clears the indexes of tasks that expired, and forgets workers that are long gone."""
+"""The janitor: clears the indexes of tasks and sessions that ended, and forgets workers that are long gone."""
 
 import asyncio
 
 import structlog
 
+from receiver.store.census import Census
 from receiver.store.runs import RunStore
 from receiver.telemetry import metrics
 
 BATCH = 500
 INTERVAL_SECONDS = 1.0
+SESSIONS_INTERVAL_SECONDS = 10.0  # nothing but what operators see waits for it
 
 log = structlog.get_logger(__name__)
 
@@ -22,4 +24,11 @@ async def keep_sweeping(runs: RunStore, interval: float = INTERVAL_SECONDS) -> N
             if status in ("working", "input_required"):
                 log.warning("task_expired", task_id=task_id, status=status)
         if len(swept) < BATCH:
+            await asyncio.sleep(interval)
+
+
+async def keep_sweeping_sessions(census: Census, interval: float = SESSIONS_INTERVAL_SECONDS) -> None:
+    """Likewise for the sessions that operators see."""
+    while True:
+        if await census.sweep_sessions(BATCH) < BATCH:
             await asyncio.sleep(interval)

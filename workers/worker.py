@@ -35,7 +35,7 @@ from workers.equipment import Equipment
 from workers.exporter import expose_metrics
 from workers.handover import CURRENT, Handover
 from workers.heartbeat import Heartbeat
-from workers.janitor import keep_sweeping
+from workers.janitor import keep_sweeping, keep_sweeping_sessions
 from workers.lifespan import enter_lifespan
 from workers.listener import keep_hearing
 from workers.patience import wait_until
@@ -159,6 +159,7 @@ class ReceiverWorker(Worker):
         self.actors.keep_going("rereader", partial(keep_rereading, kit.inputs, self.roster))
         self.actors.keep_going("recoverer", partial(keep_recovering, kit.runs, pace))
         self.actors.keep_going("janitor", partial(keep_sweeping, kit.runs))
+        self.actors.keep_going("sessions", partial(keep_sweeping_sessions, kit.census))
         log.info("worker_started", queues=[queue.name for queue in self.queues])
 
     # Taking jobs

@@ -12,7 +12,7 @@ from typing import Self
 
 from redis import Redis
 
-from ops.dev import LOOK_SECONDS, is_ready, receiver_command
+from ops.dev import LOOK_SECONDS, answers, receiver_command
 from ops.embedded import EmbeddedServer
 from ops.hints import DEMO
 from ops.listener import address_of, open_listener, url_of
@@ -73,7 +73,7 @@ class Stage:
         """Returns when the API answers.  Raises StartupError if it never does."""
         try:
             async with asyncio.timeout(START_SECONDS):
-                while not await is_ready(*address_of(self._listener)):  # noqa: ASYNC110 - another process
+                while not await answers(*address_of(self._listener)):  # noqa: ASYNC110 - another process
                     await asyncio.sleep(LOOK_SECONDS)
         except TimeoutError:
             lines = (self._folder / "log").read_text(errors="replace").splitlines()

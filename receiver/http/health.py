@@ -1,25 +1,23 @@
 """``/livez`` and ``/readyz``."""
 
+from collections.abc import Awaitable, Callable
 from typing import Any
 
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter
 from fastapi.responses import JSONResponse
 
-from receiver.settings import Settings
-from receiver.store.condition import find_fault
 
-
-def health_routes(app: FastAPI, settings: Settings) -> APIRouter:
-    """The routes; ``app.state.redis`` is the connection that readiness asks."""
+def health_routes(find_reason: Callable[[], Awaitable[str | None]]) -> APIRouter:
+    """The routes; ``find_reason`` says why this node is not ready, None if it is."""
     router = APIRouter()
 
     @router.get("/livez", summary="Whether this process answers; the store is not asked")
     async def livez() -> dict[str, str]:
         return {"status": "ok"}
 
-    @router.get("/readyz", summary="Whether this node can serve: 503 while the store can't take tasks")
+    @router.get("/readyz", summary="Whether this node should be sent requests: 503 with the reason if not")
     async def readyz() -> Any:
-        reason = await find_fault(app.state.redis, settings.durability)
+        reason = await find_reason()
         if reason is None:
             return {"status": "ok"}
         return JSONResponse({"status": "unavailable", "reason": reason}, status_code=503)

@@ -39,7 +39,7 @@ async def check_server(redis: Redis, url: str, durability: Durability | None = N
         cause = error.__cause__ or error  # redis-py wraps what goes wrong while it connects
         fault = "refuses the credentials" if isinstance(cause, AuthenticationError) else "can't be reached"
         raise StartupError(f"Redis at {hide_password(url)} {fault}: {error}") from None
-    if tuple(int(part) for part in manners.version.split(".")[:2]) < OLDEST:
+    if is_too_old(manners.version):
         raise StartupError(f"Redis {manners.version} is too old: 7.0 or newer is needed")
     if careless := find_careless(manners, durability):
         raise StartupError(careless)
@@ -66,6 +66,11 @@ async def read_manners(redis: Redis) -> Manners:
         used=info.get("used_memory", 0),
         most=info.get("maxmemory", 0),
     )
+
+
+def is_too_old(version: str) -> bool:
+    """Whether our scripts can't run there."""
+    return tuple(int(part) for part in version.split(".")[:2]) < OLDEST
 
 
 def find_careless(manners: Manners, durability: Durability | None) -> str | None:

@@ -22,7 +22,7 @@ ANSWER_SECONDS = 2.0
 INSPECT_SECONDS = 15.0
 FULL = 0.9  # of maxmemory: red before creation is refused (F30)
 
-_PROBE = "#!lua flags=allow-oom\nreturn 1"  # refused where our scripts are: on a replica, after a failed write
+PROBE = "#!lua flags=allow-oom\nreturn 1"  # refused where our scripts are: on a replica, after a failed write
 _FAULTS = {
     "BUSY ": "the store is busy with a script",
     "MISCONF ": "the store can't write to its disk",
@@ -36,7 +36,7 @@ async def find_fault(redis: Redis, durability: Durability | None = None) -> str 
     """Why the store can't serve, or will refuse new tasks soon; None if all is well."""
     try:
         async with asyncio.timeout(ANSWER_SECONDS):
-            await redis.execute_command("EVAL", _PROBE, 0)
+            await redis.execute_command("EVAL", PROBE, 0)
             manners = await read_manners(redis)
     except (RedisError, OSError, TimeoutError) as error:
         note_failure(redis, error)

@@ -135,6 +135,14 @@ class Keys:
     def held(self, worker: str) -> str:
         return f"{self.prefix}held:{worker}"
 
+    @_key("zset", "permanent, swept", "API nodes by their last beat")
+    def nodes(self) -> str:
+        return f"{self.prefix}nodes"
+
+    @_key("hash", "20 s after its last beat", "an API node: host, pid, version, where it listens, who waits at it")
+    def node(self, node: str) -> str:
+        return f"{self.prefix}node:{node}"
+
     @_key("string", "permanent, one value", "the secret that signs cursors, where RECEIVER_SECRETS is not set")
     def secret(self) -> str:
         return f"{self.prefix}secret"
@@ -174,6 +182,10 @@ class Keys:
     @_key("zset", "with its last session", "the sessions of an owner by when they were last heard of")
     def sessions(self, owner: str) -> str:
         return f"{self.prefix}sessions:{owner}"
+
+    @_key("zset", "permanent, swept", "all sessions by when they end at the earliest, as last known")
+    def all_sessions(self) -> str:
+        return f"{self.prefix}all-sessions"
 
     @_key(
         "hash",

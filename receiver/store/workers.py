@@ -33,7 +33,7 @@ class WorkerStore:
         """
         fields = [item for pair in presence.items() for item in pair]
         runs = [item for task_id, run in running.items() for item in (task_id, "" if run is None else run)]
-        head = (worker, self._lease, acknowledged, len(presence))
+        head = (worker, self._lease, acknowledged, round(time.time() * 1000), len(presence))
         try:
             flat = self._evaluate("heartbeat", *head, *fields, *runs)
         except (RedisError, OSError) as error:

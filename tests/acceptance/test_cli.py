@@ -84,7 +84,7 @@ def test_serving_until_a_signal(store: Server) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         with Child([*RECEIVER, "serve", DEMO, "--port", "0"], env={"RECEIVER_REDIS_URL": store.url}) as api:
             url = url_in(api)
-            assert httpx2.get(f"{url}/readyz").json() == {"status": "ok"}
+            assert httpx2.get(f"{url}/livez").json() == {"status": "ok"}
             os.kill(api.pid, number)
             assert api.wait() == 0
             assert "Traceback" not in api.log

@@ -98,6 +98,12 @@ def test_it_serves_and_says_what_to_try(dev: Dev) -> None:
     assert any(f"inspector --cli {dev.url}/mcp" in line for line in tries)
 
 
+def test_it_serves_without_a_worker_where_none_is_wanted(tmp_path: Path) -> None:
+    with Dev(tmp_path / "data", "--workers", "0") as dev:
+        assert httpx2.get(f"{dev.url}/readyz").status_code == 503
+        assert httpx2.get(f"{dev.url}/livez").status_code == 200
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_all_of_it(tmp_path: Path, number: signal.Signals) -> None:
     with Dev(tmp_path / "data", "--workers", "2") as dev:

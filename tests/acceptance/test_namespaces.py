@@ -5,10 +5,10 @@ import asyncio
 import pytest
 from redis import Redis
 
+from receiver.store.diagnosis.strays import find_spec
 from receiver.store.keys import Keys
 from tests.acceptance.deployment import Deploy
 from tests.acceptance.requestor import RpcError
-from tests.leaks import find_spec
 
 LABELS = [str(number) for number in range(20)]
 NAMES = ("left", "right")

@@ -10,6 +10,7 @@ import pytest
 from tests.http.conftest import Deployment
 from tests.http.gates import Gates
 from tests.http.requestor import Requestor
+from tests.http.test_health import until_ready
 from tests.processes import HOST, Site, Valkey, find_free_port, variables
 
 
@@ -42,8 +43,9 @@ async def test_a_task_from_beginning_to_end(http: httpx2.AsyncClient, root: str,
     assert (await requestor.get(task_id))["status"] == "completed"
 
 
-async def test_health_is_below_the_same_path(http: httpx2.AsyncClient, root: str) -> None:
+async def test_health_is_below_the_same_path(http: httpx2.AsyncClient, root: str, anonymous: Deployment) -> None:
     for path in ("/livez", "/readyz"):
+        await until_ready(http, anonymous.api)
         response = await http.get(root + path)
         assert (response.status_code, response.json()) == (200, {"status": "ok"})
 

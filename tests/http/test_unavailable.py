@@ -5,6 +5,7 @@ import json
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
@@ -46,8 +47,8 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 
 @pytest.fixture(scope="module")
 def api(store: Store) -> Iterator[Api]:
-    tokens = {"alice-token": {"subject": "alice"}}
-    with Api(APP, store.server.url, auth_tokens=tokens, redis_patience_seconds=1) as running:
+    settings: dict[str, Any] = {"auth_tokens": {"alice-token": {"subject": "alice"}}, "ready_without_workers": True}
+    with Api(APP, store.server.url, redis_patience_seconds=1, **settings) as running:
         yield running
 
 

@@ -5,11 +5,12 @@ No server can be told what time it is.  created_at and updated_at stay: they are
 
 from typing import Any
 
-from tests.leaks import find_spec
+from receiver.store.diagnosis.strays import find_spec
 from tests.store.world import World
 
 # The zsets whose scores are times, and what the scores of the others are.
-TIMES = {"active", "expiry", "labels", "leases", "later", "workers", "sessions", "hearers", "listeners", "subscribers"}
+TIMES = {"active", "all_sessions", "expiry", "labels", "leases", "later", "workers", "nodes", "sessions"}
+TIMES |= {"hearers", "listeners", "subscribers"}
 ORDERS = {"owner", "status", "queue", "fair"}
 
 # The fields of hashes that are times.

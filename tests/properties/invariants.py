@@ -3,8 +3,9 @@
 from collections.abc import Iterable
 
 from receiver.protocol.lifecycle import STATUSES, TERMINAL, may_follow
+from receiver.store.diagnosis.strays import find_spec
 from receiver.store.keys import Keys
-from tests.leaks import FOREVER, find_spec
+from tests.leaks import FOREVER
 from tests.properties.snapshot import Snapshot
 
 QUEUES = ("plain", "plain:draw", "default", "default:draw")

@@ -5,13 +5,14 @@ import pytest
 
 from receiver.protocol.errors import StartupError
 from receiver.settings import Settings
+from receiver.store.nodes import new_process_id
 from tests.workers.house import House
-from workers.equipment import Equipment, new_worker_id
+from workers.equipment import Equipment
 from workers.queues import Queues
 
 
 def test_no_two_workers_have_the_same_name() -> None:
-    names = {new_worker_id() for _ in range(100)}
+    names = {new_process_id() for _ in range(100)}
     assert len(names) == 100
     assert all(name.startswith(f"{socket.gethostname()}:{os.getpid()}:") for name in names)
 

@@ -9,6 +9,7 @@ from typing import Any
 from redis.asyncio import Redis
 
 from receiver.settings import Settings
+from receiver.store.census import Census
 from receiver.store.client import Client
 from receiver.store.inputs import InputStore
 from receiver.store.keys import Keys
@@ -83,6 +84,7 @@ async def open_store(settings: Settings) -> AsyncIterator[tuple[TimedClient, Equ
                 steps=StepStore(client),
                 subscriptions=SubscriptionStore(client, limit=settings.max_subscriptions),
                 beats=WorkerStore(blocking, keys, lease=settings.lease_ms, with_flags=False),
+                census=Census(client),
             ),
         )
     finally:

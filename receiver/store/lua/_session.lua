@@ -25,5 +25,6 @@ local function drop_session(session, owner)
   redis.call('UNLINK', key_session(session), key_requests(session), key_talking(session), key_hearers(session),
     key_subscribed(session), key_session_outbox(session))
   redis.call('ZREM', key_sessions(owner), session)
+  redis.call('ZREM', key_all_sessions(), session)
   redis.call('PUBLISH', key_session_events(session), 'ended')
 end

@@ -18,4 +18,5 @@ redis.call('HSET', key_session(session), 'owner', owner, 'created_at', int(now),
 redis.call('PEXPIRE', key_session(session), idle)
 redis.call('ZADD', key_sessions(owner), int(now), session)
 redis.call('PEXPIRE', key_sessions(owner), idle)
+redis.call('ZADD', key_all_sessions(), int(now + idle), session)
 return 1

@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- Clears up after tasks that expired: their hash and job are already gone, the indexes are not (T-94).
 -- KEYS  1 prefix, 2 job prefix
--- ARGV  1 how many at most, 2 age in ms after which a silent worker is forgotten
+-- ARGV  1 how many at most, 2 age in ms after which a silent worker, or API node, is forgotten
 -- Returns {id, last status ('' = unknown), ...}
 -- include: clearing
 -- include: tally
@@ -20,4 +20,5 @@ for _, entry in ipairs(redis.call('ZRANGEBYSCORE', key_expiry(), '-inf', int(now
 end
 redis.call('ZREMRANGEBYSCORE', key_labels(), '-inf', int(now))
 redis.call('ZREMRANGEBYSCORE', key_workers(), '-inf', int(now - ARGV[2]))
+redis.call('ZREMRANGEBYSCORE', key_nodes(), '-inf', int(now - ARGV[2]))
 return swept

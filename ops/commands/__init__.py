@@ -1,0 +1,1 @@
+"""The commands of operators, one module a group; ``ops.cli`` registers them."""

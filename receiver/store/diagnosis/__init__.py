@@ -1,0 +1,1 @@
+"""What ``receiver doctor`` does: ``examination`` reads facts from the store, ``verdict`` says what they mean."""
