@@ -13,8 +13,8 @@ import typer
 
 import workers as _  # noqa: F401 - ours, before an app brings the current directory and maybe a folder of that name
 from ops import report
-from ops.listener import open_listener, url_of
-from ops.preflight import check_exposure, prepare, read_settings
+from ops.commands.overview import commands
+from ops.commands.tasks import tasks
 from receiver import __version__
 from receiver.protocol.errors import StartupError
 
@@ -23,6 +23,8 @@ Host = Annotated[str, typer.Option(help="The address to listen on.")]
 Port = Annotated[int, typer.Option(min=0, max=65535, help="The port to listen on; 0 takes a free one.")]
 
 cli = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
+cli.add_typer(tasks, name="tasks")
+cli.add_typer(commands)
 
 
 def main() -> None:
@@ -59,6 +61,8 @@ def dev(
 ) -> None:
     """Run everything: API, workers, and a server of their own unless RECEIVER_REDIS_URL is set."""
     from ops.dev import run_dev
+    from ops.listener import open_listener
+    from ops.preflight import read_settings
 
     name, settings = read_settings(app)
     raise typer.Exit(run_dev(name, settings, open_listener(host, port), workers=workers, reload=reload))
@@ -72,6 +76,9 @@ def serve(
     fd: Annotated[int | None, typer.Option(hidden=True)] = None,
 ) -> None:
     """Run the API alone."""
+    from ops.listener import open_listener, url_of
+    from ops.preflight import check_exposure, prepare
+
     served, settings = prepare(app)
     from ops.api import make_server, run_server
 
@@ -90,6 +97,8 @@ def work(
     lanes: Annotated[str | None, typer.Option(help="The lanes to serve, separated by commas; all without.")] = None,
 ) -> None:
     """Run one worker alone."""
+    from ops.preflight import prepare
+
     served, settings = prepare(app)
     from workers.process import run_worker
 

@@ -151,6 +151,9 @@ class Settings(BaseSettings):
     audit_events: Annotated[int, Field(ge=0)] = Field(
         AUDIT_EVENTS, description="Events that the audit trail keeps; 0 = no trail. The same for API and workers."
     )
+    redact: str | None = Field(
+        None, description="What decides which arguments and results operators are shown, as module:function."
+    )
     log_format: Literal["auto", "json", "console"] = Field(
         "auto", description="How log lines look: `auto` is console on a terminal and JSON elsewhere."
     )

@@ -4,6 +4,7 @@ No method walks the keyspace (SCAN, KEYS) or reads more than a bounded number of
 trips.  What operators do stands in ``interventions``.
 """
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -11,7 +12,7 @@ from typing import Any, cast
 from receiver.protocol.cursor import Position
 from receiver.protocol.lifecycle import STATUSES, Status
 from receiver.protocol.task_id import is_task_id
-from receiver.store.client import Client
+from receiver.store.client import ATTEMPT_SECONDS, Client
 from receiver.store.record import Kind
 from receiver.store.tallies import Tally, to_tally
 
@@ -116,7 +117,10 @@ class Dossier:
 
 
 class Inspector:
-    """Reads for operators.  A worker is up that was heard of within ``lease`` ms."""
+    """Reads for operators.  A worker is up that was heard of within ``lease`` ms.
+
+    Raises Unavailable, or TimeoutError and redis-py's errors, where the store is away.
+    """
 
     def __init__(self, client: Client, *, lease: int = 10_000) -> None:
         self._client = client
@@ -129,10 +133,29 @@ class Inspector:
         states = sorted(map(_to_queue_state, found), key=lambda state: state.name)
         return Survey(now, counts, states, leases, lost, later)
 
+    async def count(self, filter: Filter) -> int | None:
+        """How many tasks a filter finds, with those that expired in the last seconds; None if only a walk would tell.
+
+        That is so of an owner's tasks of some statuses or tools.  Two round trips.
+        """
+        keys, since = self._client.keys, "-inf" if filter.since is None else filter.since
+        if filter.owner and (filter.statuses or filter.tools or filter.not_tools or filter.kind == "call"):
+            return None
+        counted = [keys.owner(filter.owner)]
+        if not filter.owner:
+            labels = [label for label in await self.labels() if filter.takes(label)]
+            counted = [keys.status(status, label) for label in labels for status in filter.statuses or STATUSES]
+        async with asyncio.timeout(ATTEMPT_SECONDS), self._client.redis.pipeline(transaction=False) as pipe:
+            for key in counted:
+                pipe.zcount(key, since, "+inf")
+            counts: list[int] = await pipe.execute()
+        return sum(counts)
+
     async def labels(self) -> list[str]:
         """The labels that there are."""
         keys = self._client.keys
-        return [label.decode() for label in await self._client.redis.zrange(keys.labels(), 0, -1)]
+        async with asyncio.timeout(ATTEMPT_SECONDS):
+            return [label.decode() for label in await self._client.redis.zrange(keys.labels(), 0, -1)]
 
     async def search(
         self, filter: Filter, size: int, after: Position | None = None
@@ -173,10 +196,10 @@ class Inspector:
     async def tallies(self, minutes: int) -> list[Tally]:
         """What happened in each of the last minutes, oldest first; the last is the present one.  Two round trips."""
         redis, keys = self._client.redis, self._client.keys
-        seconds, _ = await redis.time()
-        last = seconds // 60
-        span = range(last - min(minutes, LONGEST_TALLY) + 1, last + 1)
-        async with redis.pipeline(transaction=False) as pipe:
+        async with asyncio.timeout(ATTEMPT_SECONDS), redis.pipeline(transaction=False) as pipe:
+            seconds, _ = await redis.time()
+            last = seconds // 60
+            span = range(last - min(minutes, LONGEST_TALLY) + 1, last + 1)
             for minute in span:
                 pipe.hgetall(keys.tally(str(minute)))
             found = await pipe.execute()

@@ -217,3 +217,14 @@ async def test_labels_go_with_their_tasks(world: World) -> None:
     assert await world.inspector.labels() == []
     await finish(world, run)
     assert await world.members(world.keys.status("completed", "task:draw")) == [run.task_id]
+
+
+@pytest.mark.parametrize("name", FILTERS)
+async def test_a_count_is_that_of_a_search(world: World, name: str) -> None:
+    filter, _ = FILTERS[name]
+    tasks = await fill(world)
+    count = await world.inspector.count(filter)
+    assert count in (None, len(await search_all(world, filter)))
+    assert (count is None) == bool(filter.owner and (filter.statuses or filter.tools))
+    newest = max(await times(world, [task_id for ids in tasks.values() for task_id in ids], "updated_at"))
+    assert await world.inspector.count(Filter(since=newest + 1)) == 0

@@ -14,15 +14,28 @@ WEB_AND_STORE = {"arq", "fastapi", "redis", "starlette", "uvicorn"}
 
 
 def test_exported_members() -> None:
-    public = [name for name, it in vars(receiver).items() if not name.startswith("_") and not inspect.ismodule(it)]
+    members = {name: getattr(receiver, name) for name in dir(receiver)}
+    public = [name for name, it in members.items() if not name.startswith("_") and not inspect.ismodule(it)]
     assert receiver.__all__ == sorted([*public, "__version__"])
 
 
 def test_an_author_imports_no_web_framework_and_no_store() -> None:
-    script = "import sys, receiver; print(*{name.partition('.')[0] for name in sys.modules})"
+    script = "import sys; from receiver import *; print(*{name.partition('.')[0] for name in sys.modules})"
     loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
     assert "receiver" in loaded
     assert not WEB_AND_STORE.intersection(loaded)
+
+
+def test_what_looks_into_the_store_alone_loads_no_model_of_the_protocol() -> None:
+    """It takes longer than all that `receiver tasks list` does."""
+    script = "import sys, receiver.store.inspect; print(*{name.partition('.')[0] for name in sys.modules})"
+    loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    assert not {"mcp_types", "pydantic", "structlog"}.intersection(loaded)
+
+
+def test_what_is_not_exported() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        receiver.nothing  # noqa: B018 - it is asked for
 
 
 def test_a_receiver_keeps_what_clients_are_told() -> None:

@@ -1,9 +1,11 @@
 #!lua flags=allow-oom
 -- Removes finished tasks, for operators: their requestors get "not found" before the ttl that they were granted.
 -- KEYS  1 prefix, 2 job prefix
--- ARGV  1... ids
+-- ARGV  1 who calls, for the audit trail, 2... ids
 -- Returns {id, 'purged' | 'unfinished' | 'call' | 'gone', ...}
+-- include: audit
 -- include: clearing
+caller = ARGV[1]
 local verdicts = {}
 
 local function purge(id)
@@ -15,13 +17,14 @@ local function purge(id)
   elseif task[1] == 'working' or task[1] == 'input_required' then
     return 'unfinished'
   end
+  audit(id, 'success', task[1])
   redis.call('UNLINK', key_task(id), key_inputs(id), key_steps(id), key_outbox(id), key_history(id), key_retries(id))
   clear_away(table.concat({ task[3], id, task[4], label_of(task[2], task[5]) }, '/'))
   return 'purged'
 end
 
-for _, id in ipairs(ARGV) do
-  table.insert(verdicts, id)
-  table.insert(verdicts, purge(id))
+for i = 2, #ARGV do
+  table.insert(verdicts, ARGV[i])
+  table.insert(verdicts, purge(ARGV[i]))
 end
 return verdicts

@@ -1,0 +1,1 @@
+"""What operators may ask and do, for the command line and the console alike."""
