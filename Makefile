@@ -11,7 +11,7 @@ PIP_RELEASE := pip==26.3
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install run test conformance chaos scale lint lint-lua format docs lock clean
+.PHONY: help install run test conformance console-test console-shots chaos scale lint lint-lua format docs lock clean
 
 help:
 	@echo "Chores (PYTHON=$(PYTHON) VENV=$(VENV); ARGS=... goes to the command):"
@@ -29,6 +29,12 @@ test: $(INSTALLED) ## run all tests; ARGS="-k cancel" for some, ARGS="-n 2 --dis
 
 conformance: $(INSTALLED) ## run the conformance suites against this server, which `make test` does too
 	@$(BIN)/python -m pytest tests/conformance $(ARGS)
+
+console-test: $(INSTALLED) ## run the tests of the console, in a headless Chromium, which `make test` does too
+	@$(BIN)/python -m pytest tests/console $(ARGS)
+
+console-shots: $(INSTALLED) ## take the pictures of the console anew: docs/images/console-*.png
+	@$(BIN)/python -m tests.console.shots
 
 chaos: $(INSTALLED) ## break everything for a while, and see what is lost; MINUTES=30 SEED=7, or BUG=name
 	@$(BIN)/python -m tests.chaos --minutes $(or $(MINUTES),1) --seed $(or $(SEED),1) $(if $(BUG),--bug $(BUG)) $(ARGS)

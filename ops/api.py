@@ -10,6 +10,8 @@ from types import FrameType
 import uvicorn
 
 from ops.arrival import make_protocol
+from ops.console.app import make_console
+from ops.console.mounting import mount
 from ops.listener import is_loopback, url_of
 from receiver.app import Application, create_app
 from receiver.http.origins import LOOPBACK_HOSTS
@@ -50,8 +52,9 @@ def make_server(app: Receiver, settings: Settings, listener: socket.socket) -> u
     if not settings.allowed_hosts and is_loopback(listener):
         settings = settings.model_copy(update={"allowed_hosts": LOOPBACK_HOSTS})  # a rebound name gets here too (H-03)
     served = create_app(app, settings, url=url_of(listener))
+    console = make_console(settings, app, is_local=is_loopback(listener))
     config = uvicorn.Config(
-        served,
+        served if console is None else mount(served, console),
         log_config=None,
         access_log=False,
         lifespan="on",

@@ -107,6 +107,20 @@ def work(
 
 
 @cli.command()
+def console(
+    redis: Annotated[
+        str | None, typer.Option(metavar="URL", help="The store; else RECEIVER_REDIS_URL, or that of `receiver dev`.")
+    ] = None,
+    host: Host = "127.0.0.1",
+    port: Port = 8010,
+) -> None:
+    """Run the web console alone: see tasks, queues and workers, and act on them if RECEIVER_CONSOLE_WRITE is on."""
+    from ops.commands.console import run_console
+
+    run_console(redis, host, port)
+
+
+@cli.command()
 def doctor(json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False) -> None:
     """Say what is wrong with a deployment, why that matters, and what to do; exit with 1 if anything is an error."""
     from ops.commands.doctor import run_doctor

@@ -13,7 +13,7 @@ from pathlib import Path
 from ops.child import Child
 from ops.embedded import EmbeddedServer
 from ops.hints import hints_for
-from ops.listener import address_of, url_of
+from ops.listener import address_of, is_loopback, url_of
 from ops.reload import find_folder, watch
 from ops.report import VARIABLE, Reports
 from ops.supervisor import Supervisor, say
@@ -72,7 +72,10 @@ async def _announce(app: str, listener: socket.socket, server: EmbeddedServer | 
     while not await answers(*address_of(listener), path):  # noqa: ASYNC110 - another process, which tells nobody
         await asyncio.sleep(LOOK_SECONDS)
     url = f"{url_of(listener)}/mcp"
-    print("\n".join([f"Serving {app} at {url}", *hints_for(app, url, server)]), flush=True)
+    said = [f"Serving {app} at {url}"]
+    if is_loopback(listener):  # elsewhere it is there only where tokens or an issuer are
+        said.append(f"The console is at {url_of(listener)}/console/")
+    print("\n".join([*said, *hints_for(app, url, server)]), flush=True)
 
 
 async def answers(host: str, port: int, path: str = "/readyz") -> bool:

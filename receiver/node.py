@@ -154,11 +154,8 @@ class Node:
         self._hub.start()
         nodes = NodeStore(client, new_process_id())
         self._presence = Presence(nodes, feeds.waiters, app=self._app.name, url=self._listens_at)
-        work = (
-            self._presence.keep_beating(),
-            keep_inspecting(self.redis, settings.durability),
-            self._backlog.keep_flushing(),
-        )
+        inspecting = keep_inspecting(self.redis, settings.durability)
+        work = (self._presence.keep_beating(), inspecting, self._backlog.keep_flushing())
         self._background = [asyncio.create_task(actor) for actor in work]
         return Dispatcher(services, HANDLERS)
 

@@ -36,6 +36,7 @@ Rate = Annotated[str, Field(pattern=r"^(\d+/[1-9]\d*s)?$")]
 Url = Annotated[str, _shape(r"(?i:https?)://[\w.:\[\]-]+(/[!$-;=@-\[\]-~]*)?", "a URL: https://host/path and no more")]
 Scope = Annotated[str, _shape(r"[!#-\[\]-~]+", "a scope: visible ASCII, no quotes, no backslashes")]  # RFC 6749, 3.3
 Token = Annotated[str, _shape(r"[!-+\--~]+", "a token: visible ASCII, no commas")]  # a header with one would hold two
+LongToken = Annotated[str, _shape(r"[!-+\--~]{16,}", "a token of 16 characters or more: visible ASCII, no commas")]
 
 AUDIT_EVENTS = 100_000  # events that the audit trail keeps
 
@@ -148,6 +149,11 @@ class Settings(BaseSettings):
     metrics_port: Annotated[int, Field(ge=1, le=65535)] | None = Field(
         None, description="The port of a worker's `/metrics`; not served without. The API has it on its own port."
     )
+    console_tokens: dict[LongToken, Literal["viewer", "operator"]] = Field(
+        {}, repr=False, description='Who may use the console, as JSON: `{"token": "viewer"}`, or `"operator"`.'
+    )
+    console_write: bool = Field(False, description="Let operators cancel, retry and purge; without, all is read-only.")
+    environment: str = Field("", max_length=32, description="What the console calls this deployment: `production`.")
     audit_events: Annotated[int, Field(ge=0)] = Field(
         AUDIT_EVENTS, description="Events that the audit trail keeps; 0 = no trail. The same for API and workers."
     )

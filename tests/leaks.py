@@ -10,8 +10,8 @@ from receiver.store.scripts import load
 # that has nothing to do with tasks.
 LASTING = {"served", "clock", "workers", "secret", "labels", "tally", "bell", "own_bell", "worker", "held"}
 LASTING |= {"session", "sessions", "requests", "talking", "hearers", "listeners", "stream", "replay", "rate", "ask"}
-LASTING |= {"session_outbox", "subscribed", "subscribers", "announced", "audit", "audited"}
-LASTING |= {"all_sessions", "nodes", "node"}
+LASTING |= {"session_outbox", "subscribed", "subscribers", "announced", "all_sessions", "nodes", "node"}
+LASTING |= {"audit", "audited"}
 
 FOREVER = -1  # what PTTL says of a key without a TTL
 

@@ -15,7 +15,7 @@ from receiver.store.inspect import Filter, Inspector
 
 CAP = 1_000
 MOST = 10_000  # tasks that one action may touch
-PAGE = 500
+PAGE = CAP + 1  # so that a plan within the cap is one search
 BATCH = 25  # of acts at the same time: others want the store too
 
 

@@ -94,6 +94,8 @@ def server_pid(folder: Path) -> int:
 def test_it_serves_and_says_what_to_try(dev: Dev) -> None:
     assert httpx2.get(f"{dev.url}/readyz").json() == {"status": "ok"}
     tries = dev.log[dev.log.index("Serving") :].splitlines()[1:]
+    assert f"The console is at {dev.url}/console/" in tries
+    assert httpx2.get(f"{dev.url}/console/").status_code == 200
     assert f"  sh ops/first_steps.sh {dev.url}/mcp" in tries
     assert any(f"inspector --cli {dev.url}/mcp" in line for line in tries)
 

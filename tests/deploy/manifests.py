@@ -22,8 +22,6 @@ COMPOSE = (DEPLOY / "compose.yaml",)
 REPLICATED = (*COMPOSE, DEPLOY / "sentinel" / "compose.yaml")
 DASHBOARD = DEPLOY / "grafana" / "dashboards" / "mcp-tasks.json"
 
-# Until the console brings them.
-COMING_SETTINGS = {"console_tokens", "console_write", "environment"}
 METRICS = set(SPECS)
 EXPORTED = {"redis_memory_used_bytes", "redis_memory_max_bytes"}  # by redis_exporter; test_situations.py sees them
 
@@ -70,7 +68,7 @@ def read_environment(deployment: Mapping[str, Any]) -> dict[str, str]:
 
 def name_settings() -> set[str]:
     """The variables that a process knows."""
-    return {f"RECEIVER_{name.upper()}" for name in {*Settings.model_fields, *COMING_SETTINGS}}
+    return {f"RECEIVER_{name.upper()}" for name in Settings.model_fields}
 
 
 def find_variables() -> dict[str, str]:

@@ -15,7 +15,6 @@ from receiver.settings import Settings
 from tests.deploy.guarded import DEPLOY, USERS
 from tests.deploy.manifests import (
     BIN,
-    COMING_SETTINGS,
     COMPOSE,
     DASHBOARD,
     EXPORTED,
@@ -73,10 +72,6 @@ def test_kustomize_takes_all_that_needs_nothing_installed() -> None:
 def test_every_variable_is_a_setting() -> None:
     unknown = {name: file for name, file in find_variables().items() if name not in name_settings()}
     assert unknown == {}
-
-
-def test_no_setting_is_still_to_come_that_is_here() -> None:
-    assert COMING_SETTINGS.isdisjoint(Settings.model_fields)
 
 
 @on_linux
