@@ -13,6 +13,7 @@ import typer
 
 import workers as _  # noqa: F401 - ours, before an app brings the current directory and maybe a folder of that name
 from ops import report
+from ops.commands.audit import audit
 from ops.commands.overview import commands
 from ops.commands.tasks import tasks
 from receiver import __version__
@@ -24,6 +25,7 @@ Port = Annotated[int, typer.Option(min=0, max=65535, help="The port to listen on
 
 cli = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
 cli.add_typer(tasks, name="tasks")
+cli.add_typer(audit, name="audit")
 cli.add_typer(commands)
 
 

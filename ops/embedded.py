@@ -153,7 +153,11 @@ def _choose_socket_path(data_dir: Path) -> Path:
     if len(os.fsencode(path)) <= LONGEST_SOCKET_PATH:
         return path
     name = hashlib.sha256(os.fsencode(data_dir)).hexdigest()[:16]  # the same each time, to be found again
-    return Path(tempfile.gettempdir()) / f"receiver-{os.getuid()}-{name}" / "server.sock"
+    for folder in (tempfile.gettempdir(), "/tmp"):  # noqa: S108 - what is made there is private
+        path = Path(folder) / f"receiver-{os.getuid()}-{name}" / "server.sock"
+        if len(os.fsencode(path)) <= LONGEST_SOCKET_PATH:
+            break
+    return path
 
 
 def _make_private(folder: Path) -> None:

@@ -153,6 +153,7 @@ class Settings(BaseSettings):
         {}, repr=False, description='Who may use the console, as JSON: `{"token": "viewer"}`, or `"operator"`.'
     )
     console_write: bool = Field(False, description="Let operators cancel, retry and purge; without, all is read-only.")
+    trace_url: Url | None = Field(None, description="Where the console shows a trace: a URL with `{trace_id}` in it.")
     environment: str = Field("", max_length=32, description="What the console calls this deployment: `production`.")
     audit_events: Annotated[int, Field(ge=0)] = Field(
         AUDIT_EVENTS, description="Events that the audit trail keeps; 0 = no trail. The same for API and workers."

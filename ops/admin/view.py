@@ -13,6 +13,7 @@ from ops.admin.filters import to_iso
 from ops.admin.redaction import Redaction
 from ops.admin.timeline import trace
 from receiver.store.inspect import Dossier, Summary
+from receiver.telemetry.traceparent import recall_trace
 
 _TIMES = ("created_at", "updated_at", "started_at", "finished_at", "expires_at")
 _TEXTS = ("kind", "tool", "method", "status", "status_message", "owner", "worker", "queue", "retry_of")
@@ -31,7 +32,8 @@ def show_dossier(dossier: Dossier, redaction: Redaction) -> dict[str, Any]:
 
     ``timeline``: ``{at, at_ms, event, detail}``, oldest first.  ``params``, ``result`` and ``error`` are what the
     task was given and what came of it; ``why`` is one line that says why it failed.  ``questions``: ``{name, state,
-    method, request, answer, client_task}``.  ``steps``: ``{name, bytes}``.  ``place`` is that in its queue, from 0.
+    method, request, answer, client_task}``.  ``steps``: ``{name, bytes}``.  ``trace_id`` is that of the request which
+    created it.  ``place`` is that in its queue, from 0.
     """
     fields = {name: value.decode(errors="replace") for name, value in dossier.record.items()}
     outcome, payload = fields.get("outcome"), _decode(dossier.record.get("payload"))
@@ -50,10 +52,16 @@ def show_dossier(dossier: Dossier, redaction: Redaction) -> dict[str, Any]:
         ],
         "steps": [{"name": name, "bytes": size} for name, size in sorted(dossier.steps.items())],
         "retries": list(dossier.retries),
+        "trace_id": _find_trace(fields.get("trace", "")),
         "place": dossier.place,
         "streams": dossier.streams,
         **_show_time("now", dossier.now),
     }
+
+
+def _find_trace(written: str) -> str | None:
+    context = recall_trace(written)
+    return f"{context.trace_id:032x}" if context.is_valid else None
 
 
 def _show_fields(task_id: str, fields: Mapping[str, str]) -> dict[str, Any]:

@@ -53,7 +53,7 @@ class Store:
 
     @property
     def inspector(self) -> Inspector:
-        return Inspector(self.client)
+        return Inspector(self.client, lease=self.settings.lease_ms)
 
     @property
     def census(self) -> Census:
@@ -100,7 +100,8 @@ async def _run(settings: Settings, command: Command) -> int:
     try:
         async with asyncio.timeout(PATIENCE_SECONDS):
             await redis.ping()  # a person does not want to wait until it is clear that nobody answers
-        client = Client(redis, Keys(settings.namespace), patience=PATIENCE_SECONDS)
+        keys, events = Keys(settings.namespace), settings.audit_events
+        client = Client(redis, keys, patience=PATIENCE_SECONDS, audit_events=events)
         return await command(Store(url, settings, client))
     finally:
         await redis.aclose(close_connection_pool=True)

@@ -69,6 +69,7 @@ def _identify(task: Mapping[str, Any]) -> dict[str, RenderableType | None]:
         "Attempts": attempts,
         "Expires": f"{shorten(task['expires_at'])} ({show_age(task['expires_at_ms'], now)})",
         "Ttl": show_duration(task["ttl"]),
+        "Trace": task["trace_id"],
         "Heard by": f"{task['streams']} open streams" if task["streams"] else None,
         "Retry of": task["retry_of"],
         "Retried as": ", ".join(task["retries"]) or None,

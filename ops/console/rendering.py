@@ -49,6 +49,7 @@ def render(request: Request, template: str, *, status: int = 200, **context: Any
         here=request.url.path.removeprefix(root),
         query=request.url.query,
         environment=request.app.state.desk.settings.environment,
+        trace_url=request.app.state.desk.settings.trace_url,
         **context,
     )
     return HTMLResponse(page, status)

@@ -130,4 +130,16 @@ BOUNDS: Mapping[str, tuple[Bound, ...]] = {
         Bound("keys of an issuer", "receiver/http/jwks.py:MAX_KEYS", "", "the others are not looked at"),
         Bound("a document of an issuer", "receiver/http/jwks.py:MAX_DOCUMENT_BYTES", "bytes", "it is not taken"),
     ),
+    "Operators": (
+        Bound("minutes of counts", "receiver/store/inspect.py:LONGEST_TALLY", "", "they are forgotten after a day"),
+        Bound("nodes or workers of one answer", "receiver/store/census.py:MOST", "", "the others are left out"),
+        Bound("events of the audit trail", "audit_events", "", "the oldest go"),
+        Bound("a name in an event", "receiver/telemetry/audit.py:LONGEST", "characters", "the rest is left out"),
+        Bound(
+            "a traceparent or a tracestate",
+            "receiver/telemetry/traceparent.py:LONGEST",
+            "characters",
+            "it is not taken",
+        ),
+    ),
 }

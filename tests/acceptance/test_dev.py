@@ -60,7 +60,7 @@ class Dev(Child):
 
 
 API = r"Started server process \[(\d+)\]"
-WORKER = r'"worker": "[^":]*:(\d+):[^"]*", "queues"'
+WORKER = r'"event": "worker_started", "worker_id": "[^":]*:(\d+):'
 
 
 @pytest.fixture

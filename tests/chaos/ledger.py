@@ -94,7 +94,7 @@ class Ledger:
         return [
             (fault.begun, fault.ended + margin)
             for fault in self._evidence.faults
-            if fault.kind not in HARMLESS + STORE_FAULTS and not fault.target.startswith("api")
+            if fault.kind not in HARMLESS + STORE_FAULTS and not fault.target.startswith(("api", "store"))
         ]
 
     def _enter(self, operation: Operation) -> None:

@@ -43,6 +43,7 @@ def _command(seed: int, folder: Path) -> list[str | Path]:
     return [sys.executable, "-m", "tests.chaos", *words]
 
 
+@pytest.mark.alone
 @pytest.mark.timeout(PATIENCE_SECONDS + 20)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_nothing_is_lost(

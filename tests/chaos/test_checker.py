@@ -194,6 +194,7 @@ BAD: list[tuple[str, str, list[Change]]] = [
     ("I10", "too many attempts", [struck("kill worker", "worker0", 100, 101), traced(trace("start", 101, run=4))]),
     ("I10", "run again for nothing", [traced(*RERUN)]),
     ("I10", "run again for an outage", [struck("kill store", "store", 100, 101), traced(*RERUN)]),
+    ("I10", "run again for a slow store", [struck("stall", "store", 100, 101), traced(*RERUN)]),
     ("I10", "two runs of one number", [struck("pause worker", "worker0", 100, 101), traced(RERUN[0], RERUN[0])]),
     (
         "I10",

@@ -7,7 +7,12 @@ from dataclasses import dataclass, field
 from playwright.async_api import Page, Response
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-FLAGS = ["--disable-gpu", "--hide-scrollbars", *(["--no-sandbox"] if os.geteuid() == 0 else [])]
+FLAGS = [
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--hide-scrollbars",
+    *(["--no-sandbox"] if os.geteuid() == 0 else []),
+]
 
 # A script of somebody else would set `pwned`; what the policy of the page forbids is noted.
 SENTINEL = """

@@ -9,6 +9,7 @@ from httpx2 import AsyncClient
 
 from tests.console.sites import ConsoleSite, csrf_of
 from tests.console.stock import ADA, BOB, Stock
+from tests.processes import Valkey
 
 EMPTY = "0-" + "e" * 32
 
@@ -109,6 +110,15 @@ async def test_a_task_tells_all_of_it(site: ConsoleSite, stock: Stock) -> None:
     for said in ("draw", "circle", "Which colour?", "mix#1", run.task_id, ADA, "input required", "started", "asked"):
         assert said in page
     assert [it["event"] for it in found["timeline"]] == ["created", "queued", "started", "asked"]
+
+
+async def test_a_task_leads_to_its_trace(valkey: Valkey, stock: Stock) -> None:
+    run = await stock.start("draw")
+    await stock.redis.hset(stock.keys.task(run.task_id), "trace", f"00-{'4b' * 16}-{'a1' * 8}-01")
+    with ConsoleSite(valkey.url, trace_url="https://tempo.example/trace/{trace_id}") as site:
+        async with site.visit() as client:
+            page = (await client.get(f"/tasks/{run.task_id}")).text
+    assert f'<a href="https://tempo.example/trace/{"4b" * 16}" rel="noreferrer">' in page
 
 
 async def test_why_a_task_failed_stands_first(site: ConsoleSite, stock: Stock) -> None:

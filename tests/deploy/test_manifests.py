@@ -101,8 +101,9 @@ def check_settings(environment: Mapping[str, str], user: str | None) -> None:
     """``user`` is the one that it is in Redis."""
     given = {name.removeprefix("RECEIVER_").lower(): value for name, value in environment.items()}
     given = {name: value for name, value in given.items() if name in Settings.model_fields}
-    if given.get("auth_tokens"):
-        given["auth_tokens"] = json.loads(given["auth_tokens"])
+    for tokens in ("auth_tokens", "console_tokens"):
+        if given.get(tokens):
+            given[tokens] = json.loads(given[tokens])
     settings = Settings(**given)
     if user is not None:
         assert f"//{user}:" in settings.require_redis_url()

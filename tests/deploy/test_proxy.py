@@ -48,7 +48,7 @@ async def start_proxy(proxies: ExitStack, folder: Path, deployment: Deployment) 
     proxies.enter_context(Child([NGINX, "-p", folder, "-e", folder / "error.log", "-c", file]))
     url = f"http://{HOST}:{port}"
     async with httpx2.AsyncClient(transport=httpx2.AsyncHTTPTransport(retries=10), trust_env=False) as http:
-        assert (await http.get(f"{url}/readyz")).status_code == 200
+        assert (await http.get(f"{url}/livez")).status_code == 200
     return url
 
 

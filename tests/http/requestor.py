@@ -102,7 +102,9 @@ class Requestor:
 
     async def result(self, method: str, params: object = None) -> Any:
         """The JSON-RPC result of a request."""
-        return open_answer(await self.ask(method, params))["result"]
+        answer = open_answer(await self.ask(method, params))
+        assert "result" in answer, answer
+        return answer["result"]
 
     async def error(self, method: str, params: object = None) -> Any:
         """The JSON-RPC error of a request."""

@@ -19,6 +19,7 @@ from tests.samples import Samples
 UNKNOWN = {"taskId": "0-" + "0" * 32}
 HOSTILE = ['a"b', "a\nb", "x" * 1000, 'mcp{tool="y"} 1', "\u2028é"]
 OPERATIONS = "mcp_server_operation_duration_seconds_count"
+STREAMS = 2  # of one principal: the last one may still be about to end when the next begins
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,11 @@ class Watched:
     def alice(self) -> Requestor:
         """A requestor, in a new session."""
         return Requestor(self.http, f"{self.api.url}/mcp", "alice-token")
+
+    @property
+    def bob(self) -> Requestor:
+        """Another one."""
+        return Requestor(self.http, f"{self.api.url}/mcp", "bob-token")
 
     async def page(self) -> str:
         """What the node says."""
@@ -69,7 +75,7 @@ def processes(valkey: Valkey) -> Iterator[tuple[Api, int]]:
     port = find_free_port()
     settings: dict[str, Any] = {"namespace": "watched", "min_ttl": 1, "auth_tokens": TOKENS}
     with (
-        serve(valkey, max_streams_per_principal=1, **settings) as api,
+        serve(valkey, max_streams_per_principal=STREAMS, **settings) as api,
         Worker(APP, valkey.url, metrics_port=port, **settings),
     ):
         yield api, port
@@ -115,16 +121,17 @@ async def test_a_plain_call_is_an_operation_and_no_task(watched: Watched) -> Non
 
 async def test_who_waits_for_a_result(watched: Watched, gates: Gates, label: str) -> None:
     before = await watched.api_samples()
-    alice = watched.alice
-    task_id = await alice.create("gated", label=label)
-    async with alice.waiting_for(task_id) as stream:
-        await watched.until(lambda node, _: node.get("mcp_tasks_result_waiters") == 1)
-        assert "too_many_streams" in (await alice.ask("tasks/result", {"taskId": task_id})).text
+    bob = watched.bob  # who has no stream that may not have ended yet
+    task_id = await bob.create("gated", label=label)
+    async with bob.waiting_for(task_id) as stream, bob.waiting_for(task_id) as other:
+        await watched.until(lambda node, _: node.get("mcp_tasks_result_waiters") == STREAMS)
+        assert "too_many_streams" in (await bob.ask("tasks/result", {"taskId": task_id})).text
         await gates.open(label)
         await stream.answer()
+        await other.answer()
     await watched.until(lambda node, _: node.get("mcp_tasks_result_waiters") == 0)
     after = await watched.api_samples()
-    assert after.since(before, "mcp_tasks_result_wait_seconds_count", outcome="completed") == 1
+    assert after.since(before, "mcp_tasks_result_wait_seconds_count", outcome="completed") == STREAMS
     assert after.since(before, "mcp_tasks_rate_limited_total", reason="too_many_streams") == 1
     assert after.since(before, "mcp_tasks_wakeups_total", source="message") >= 1
 

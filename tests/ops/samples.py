@@ -46,7 +46,7 @@ def make_dossier(text: str = "no ink") -> Dossier:
         "started_at": str(NOW - 3 * MINUTE), "expires_at": str(NOW + 55 * MINUTE), "ttl": str(60 * MINUTE),
         "poll_interval": "1000", "queue": "default", "worker": "vm:2:b", "run": "2", "attempt": "2",
         "max_attempts": "3", "session": "5e5510", "protocol": "2025-11-25", "retry_of": task_id("b"),
-        "outcome": "result",
+        "outcome": "result", "trace": f"00-{'4b' * 16}-{'a1' * 8}-01",
     }  # fmt: skip
     record = {name: value.encode() for name, value in fields.items()}
     quoted = orjson.dumps(text)

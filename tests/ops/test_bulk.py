@@ -145,4 +145,4 @@ async def test_each_act_is_an_event(world: World) -> None:
         ("operator_cancel", "ops@here", failed, "failure"),
         ("operator_purge", "ops@here", failed, "success"),
     ]
-    assert logs[0]["new_task_id"]
+    assert logs[0]["detail"].startswith("0-")  # the new task

@@ -27,7 +27,8 @@ NO_TASK = "0-" + "b" * 32
 OBEYED = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
 COMMANDS = (
     *(["tasks", "list"], ["tasks", "show", NO_TASK], ["tasks", "watch", NO_TASK], ["tasks", "cancel", NO_TASK, "-y"]),
-    *(["queue"], ["workers"], ["sessions"], ["waiters"], ["top", "--once"], ["keys", NO_TASK], ["health"]),
+    *(["audit", "tail"], ["queue"], ["workers"], ["sessions"], ["waiters"], ["top", "--once"], ["keys", NO_TASK]),
+    ["health"],
 )
 
 
@@ -190,6 +191,38 @@ async def test_a_purge_asks_first(operator: Operator, alice: Requestor) -> None:
     assert "nothing to purge" in await operator.complain(*purge, "--yes", code=1)
 
 
+async def test_the_audit_trail(operator: Operator, alice: Requestor) -> None:
+    """T-98: of clients, workers and operators."""
+    (failed,) = await fail(alice, 1)
+    while "tasks/result" not in await operator.say("audit", "tail", "--task", failed, "--json"):  # they come in batches
+        pass
+    await operator.ask("tasks", "purge", failed, "--yes")
+    lines = await operator.say("audit", "tail", "--task", failed, "--json")
+    events = [json.loads(line) for line in lines.splitlines()]
+    found = [(event["by"], event["operation"], event["outcome"]) for event in events]
+    assert found[0] == ("client", "tools/call", "success")
+    assert {("worker", "finish", "failure"), ("client", "tasks/result", "success")} <= set(found)
+    assert found[-1] == ("operator", "purge", "success")
+    (line,) = (await operator.say("audit", "tail", "--operation", "purge", "--ocsf")).splitlines()
+    assert (json.loads(line)["class_uid"], json.loads(line)["activity_id"]) == (6003, 4)
+    table = await operator.say("audit", "tail", "--task", failed, "--limit", "1")
+    assert "purge" in table
+    assert "Earlier ones: receiver audit tail --limit 1 --before " in table
+    assert "No events." in await operator.say("audit", "tail", "--who", "nobody", code=1)
+
+
+async def test_the_audit_trail_is_followed_until_interrupted(operator: Operator, alice: Requestor) -> None:
+    with operator.follow("audit", "tail", "--follow", "--operation", "tools/call", "--json") as tail:
+        ids: list[str] = []
+        while not any(task_id in tail.log for task_id in ids):
+            ids.append(await alice.create("instant", label="one"))
+            await alice.outcome(ids[-1])
+        assert "finish" not in tail.log
+        os.kill(tail.pid, signal.SIGINT)
+        assert await asyncio.to_thread(tail.wait) == 130
+        assert "Traceback" not in tail.log
+
+
 async def test_acts_are_audited(deployment: Deployment, operator: Operator, alice: Requestor) -> None:
     (failed,) = await fail(alice, 1)
     ended = await asyncio.to_thread(run, "tasks", "purge", failed, "--yes", env=operator.env)
@@ -288,6 +321,8 @@ def test_bad_words(tmp_path: Path) -> None:
             (["tasks", "cancel", "--yes"], "name tasks by their ids, or by a filter"),
             (["tasks", "cancel", NO_TASK, "--tool", "draw", "--yes"], "not by both"),
             (["sessions", "--after", "x"], "what an earlier page said"),
+            (["audit", "tail", "--before", "x"], "is not the id of an event"),
+            (["audit", "tail", "--outcome", "fine"], "an outcome is one of"),
         ):
             ended = run(*words, env={"RECEIVER_DATA_DIR": str(tmp_path / "data")})
             assert (ended.returncode, ended.stdout) == (2, ""), words
@@ -312,5 +347,5 @@ def test_beside_a_receiver_dev_no_store_has_to_be_named(tmp_path: Path) -> None:
 def test_help_tells_the_exit_codes() -> None:
     for words in COMMANDS:
         assert "Exit codes: 0 " in " ".join(
-            run(*words[:1], *words[1:2] * (words[0] == "tasks"), "--help").stdout.split()
+            run(*words[:1], *words[1:2] * (words[0] in ("audit", "tasks")), "--help").stdout.split()
         )

@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -145,6 +146,11 @@ def test_a_long_path_has_its_socket_elsewhere_and_finds_it_again(tmp_path: Path)
     finally:
         server.stop()
         server.socket_path.parent.rmdir()
+
+
+def test_a_long_folder_for_temporary_files_holds_no_socket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / ("long" * 30)))
+    assert len(os.fsencode(EmbeddedServer(tmp_path / ("long" * 30) / "data").socket_path)) <= 100
 
 
 def test_a_path_may_hold_any_character(tmp_path: Path) -> None:
