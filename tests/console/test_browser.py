@@ -1,12 +1,13 @@
 """The console in a real browser: pages, live updates, acts; by keyboard, on a phone, in the dark, without scripts."""
 
+import asyncio
 import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from playwright.async_api import Browser, BrowserContext, Page, expect
+from playwright.async_api import Browser, BrowserContext, Page, Route, expect
 
 from tests.console.browser import watch
 from tests.console.scenery import paint
@@ -201,6 +202,31 @@ async def test_bulk_in_the_browser(page: Page, site: ConsoleSite, stock: Stock) 
     await page.get_by_label("Tick all on this page").check()
     await page.get_by_role("button", name="Retry…").click()
     await expect(page.get_by_role("heading")).to_have_text("Retry 1 task?")
+
+
+async def test_an_update_on_its_way_takes_no_choice_away(page: Page, site: ConsoleSite, stock: Stock) -> None:
+    await stock.fail("no", "print")
+    await go(page, site, "/tasks?tool=print")
+    arrived = asyncio.Event()
+    chosen = asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        arrived.set()
+        await chosen.wait()
+        await route.continue_()
+
+    await page.route("**/tasks?tool=print", hold)
+    await stock.fail("no", "print")
+    await page.evaluate("""
+        window.updated = new Promise(done => document.addEventListener("htmx:afterRequest", done, {once: true}))
+            .then(() => true);
+        htmx.trigger(document.getElementById("live"), "look");
+    """)
+    await arrived.wait()
+    await page.get_by_label("all that match").check()
+    chosen.set()
+    assert await page.evaluate("window.updated")
+    await expect(page.get_by_label("all that match")).to_be_checked()
 
 
 async def test_a_read_only_page_can_do_nothing(page: Page, readonly: ConsoleSite, stock: Stock) -> None:

@@ -61,7 +61,8 @@
     pulse.className = `pulse ${state}`;
     pulse.textContent = state || "live";
   };
-  const isBusy = () => document.querySelector("#live input:checked[name=id]") !== null
+  // Whoever is choosing tasks must not have the choice taken away.
+  const isBusy = () => document.querySelector("#live :is([name=id], [value=filter]):checked") !== null
     || Boolean(document.activeElement?.closest("#live .bulk"));
   const connect = () => {
     const live = document.getElementById("live");
@@ -89,7 +90,8 @@
 
   // What was open, and where it was scrolled to, stays so.
   let kept = new Map();
-  document.addEventListener("htmx:beforeSwap", () => {
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    if (isBusy()) event.detail.shouldSwap = false; // the choice began while the page was on its way
     kept = new Map();
     for (const it of document.querySelectorAll("#live details[id]")) kept.set(it.id, (found) => { found.open = it.open; });
     for (const it of document.querySelectorAll("#live pre[id]")) {
