@@ -3,10 +3,10 @@
 
 local STATUSES = { 'working', 'input_required', 'completed', 'failed', 'cancelled' }
 
--- Takes a task that is gone out of all indexes, and wakes whoever waits for it.  entry: owner/id/queue/label, as it
--- stands in the index of ends.  Returns id, label and the last status ('' = unknown).
+-- Takes a task that is gone out of all indexes, and wakes whoever waits for it.  entry: as it stands in the
+-- index of ends.  Returns its last status ('' = unknown).
 local function clear_away(entry)
-  local owner, id, queue, label = string.match(entry, '^([^/]*)/([^/]*)/([^/]*)/(.*)$')
+  local owner, id, queue, label = read_entry(entry)
   local found = ''
   for _, status in ipairs(STATUSES) do
     found = redis.call('ZREM', key_status(status, label), id) == 1 and status or found
@@ -20,5 +20,5 @@ local function clear_away(entry)
   drop_job(id)
   redis.call('UNLINK', key_listeners(id))
   redis.call('PUBLISH', key_events(id), 'expired')
-  return id, label, found
+  return found
 end

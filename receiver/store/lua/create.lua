@@ -50,9 +50,7 @@ else
   expect_stream(id, now)
 end
 local label = label_of(kind, redis.call('HGET', task, 'tool'))
-redis.call('ZADD', key_status('working', label), int(now), id)
-redis.call('ZADD', key_labels(), 'GT', int(expires), label)
-redis.call('ZADD', key_expiry(), int(expires), table.concat({ owner, id, queue, label }, '/'))
+enter(id, owner, queue, label, now, expires)
 tally(label, 'created', now)
 redis.call('SET', key_arq_job(id), ARGV[8], 'PXAT', int(expires))
 make_ready(id, queue, int(fair_tag(queue, owner, unfinished > 0)))

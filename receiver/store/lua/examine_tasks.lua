@@ -35,7 +35,7 @@ for _, id in ipairs(sample_status()) do
   local task = redis.call('HMGET', key_task(id), 'status', 'queue', 'worker', 'parked', 'owner', 'kind', 'tool')
   local owner, queue = task[5], task[2] or ''
   if owner then -- else it has expired
-    local entry = table.concat({ owner, id, queue, label_of(task[6], task[7]) }, '/')
+    local entry = write_entry(id, owner, queue, label_of(task[6], task[7]))
     found[#found + 1] = { id, redis.call('PTTL', key_task(id)), task[1], queue, task[3] or '', task[4] and 1 or 0,
       stands(key_queue(queue), J .. id), stands(key_leases(), id), stands(key_later(), id),
       task[6] == 'call' and 1 or stands(key_owner(owner), id),

@@ -19,7 +19,7 @@ local function purge(id)
   end
   audit(id, 'success', task[1])
   redis.call('UNLINK', key_task(id), key_inputs(id), key_steps(id), key_outbox(id), key_history(id), key_retries(id))
-  clear_away(table.concat({ task[3], id, task[4], label_of(task[2], task[5]) }, '/'))
+  clear_away(write_entry(id, task[3], task[4], label_of(task[2], task[5])))
   return 'purged'
 end
 

@@ -9,8 +9,9 @@ local now = now_ms()
 local swept = {}
 
 for _, entry in ipairs(redis.call('ZRANGEBYSCORE', key_expiry(), '-inf', int(now), 'LIMIT', 0, tonumber(ARGV[1]))) do
-  if redis.call('EXISTS', key_task(string.match(entry, '^[^/]*/([^/]*)'))) == 0 then
-    local id, label, status = clear_away(entry)
+  local _, id, _, label = read_entry(entry)
+  if redis.call('EXISTS', key_task(id)) == 0 then
+    local status = clear_away(entry)
     if status == 'working' or status == 'input_required' then
       tally(label, 'expired -', now)
     end
