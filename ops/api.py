@@ -61,6 +61,7 @@ def make_server(app: Receiver, settings: Settings, listener: socket.socket) -> u
         server_header=False,
         http=make_protocol(settings.receive_seconds),
         ws="none",
+        timeout_keep_alive=settings.keep_alive_seconds,  # type: ignore[arg-type] # goes to loop.call_later
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
     return Server(config, served, settings.drain_seconds)

@@ -87,6 +87,9 @@ class Settings(BaseSettings):
     )
     max_body_bytes: Count = Field(4_194_304, description="The longest request body.")
     receive_seconds: Seconds = Field(30, description="How long a request may take to arrive as a whole.")
+    keep_alive_seconds: Seconds = Field(
+        75, description="How long an idle connection is kept: longer than clients and proxies keep theirs."
+    )
     max_result_bytes: Count = Field(4_194_304, description="The longest result of a tool; a longer one fails its task.")
     max_step_bytes: Count = Field(
         1_048_576, description="The longest result of one `ctx.step`; a longer one fails its task."

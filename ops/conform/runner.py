@@ -17,6 +17,7 @@ from receiver.protocol.errors import StartupError
 JOBS = 8  # checks at the same time
 PATIENCE_SECONDS = 30.0
 CLEANING_SECONDS = 10.0
+KEEP_ALIVE_SECONDS = 2.0  # many servers close what was idle for 5: no request may meet that
 
 Status = Literal["passed", "failed", "warning", "skipped"]
 
@@ -35,7 +36,7 @@ class Verdict:
 @asynccontextmanager
 async def open_client(**options: Any) -> AsyncIterator[httpx2.AsyncClient]:
     """The connections of a run.  Nothing in it has a deadline: each check has one as a whole."""
-    limits = httpx2.Limits(max_connections=None)
+    limits = httpx2.Limits(max_connections=None, keepalive_expiry=KEEP_ALIVE_SECONDS)
     async with httpx2.AsyncClient(timeout=None, limits=limits, **options) as http:
         yield http
 

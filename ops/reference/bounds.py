@@ -21,6 +21,7 @@ BOUNDS: Mapping[str, tuple[Bound, ...]] = {
     "Requests": (
         Bound("a request body", "max_body_bytes", "bytes", "HTTP 413"),
         Bound("the arrival of a request", "receive_seconds", "s", "HTTP 408, or the connection is closed"),
+        Bound("an idle connection", "keep_alive_seconds", "s", "the connection is closed"),
         Bound("nesting of JSON", "receiver/protocol/jsonrpc.py:DEPTH_LIMIT", "", "-32700, HTTP 400"),
         Bound("Host and Origin together", "receiver/http/origins.py:_LONGEST", "bytes", "HTTP 400"),
         Bound("a bearer JWT", "receiver/http/access_token.py:MAX_TOKEN_BYTES", "bytes", "HTTP 401"),

@@ -23,6 +23,7 @@ AS_IT_IS: dict[str, Any] = {
     "proxy_headers": False,
     "server_header": False,
     "date_header": False,
+    "timeout_keep_alive": 75,  # longer than the suite keeps a connection
 }
 
 Receive = Callable[[], Awaitable[dict[str, Any]]]

@@ -96,3 +96,10 @@ async def test_a_stream_outlives_the_time_for_requests(hasty: Api, http: httpx2.
         await reader.readuntil(b'"error"')
     finally:
         writer.close()
+
+
+async def test_an_idle_connection_is_closed_in_its_time(valkey: Valkey) -> None:
+    """As the setting says, whatever uvicorn thinks of it: a proxy has to be the first to let go."""
+    with Api(APP, valkey.url, namespace="hasty", keep_alive_seconds=0.1) as api:
+        answer = await drip(api, b"GET /livez HTTP/1.1\r\nHost: %b\r\n\r\n" % host(api), b"")
+    assert answer.startswith(b"HTTP/1.1 200 ")
