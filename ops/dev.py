@@ -47,6 +47,7 @@ def _children(
     metrics_port: int | None,
 ) -> list[Child]:
     env = os.environ | {VARIABLE: str(reports.write_end), "RECEIVER_DRAIN_SECONDS": "0"}  # no load balancer is there
+    env.setdefault("RECEIVER_LOG_LEVEL", "debug")
     grace = env.setdefault("RECEIVER_SHUTDOWN_GRACE_SECONDS", GRACE_SECONDS)
     if server is not None:
         env["RECEIVER_REDIS_URL"] = server.url

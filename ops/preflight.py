@@ -30,7 +30,7 @@ def read_settings(app: str | None) -> tuple[str, Settings]:
 def prepare(app: str | None) -> tuple[Receiver, Settings]:
     """What the API and a worker need: the app, the settings, log lines that go somewhere, and a store."""
     name, settings = read_settings(app)
-    configure_logs(settings.log_format)
+    configure_logs(settings.log_format, settings.log_level)
     loaded = load_app(name)
     open_tracing(loaded.name)
     asyncio.run(_check_store(settings))

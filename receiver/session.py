@@ -5,6 +5,7 @@ import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from receiver.protocol.capability import list_askable
@@ -29,6 +30,7 @@ class Session:
         return " ".join(list_askable(self.capabilities))
 
 
+@lru_cache(maxsize=4096)
 def digest_session(id: str) -> str:
     """What log lines and spans tell of a session's id: with the id itself its owner's streams could be gone on with."""
     return hashlib.sha256(id.encode()).hexdigest()[:12]

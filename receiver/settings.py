@@ -164,6 +164,9 @@ class Settings(BaseSettings):
     redact: str | None = Field(
         None, description="What decides which arguments and results operators are shown, as module:function."
     )
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="Which log lines are written; `debug` has one for each task created, read or completed."
+    )
     log_format: Literal["auto", "json", "console"] = Field(
         "auto", description="How log lines look: `auto` is console on a terminal and JSON elsewhere."
     )

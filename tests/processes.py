@@ -215,7 +215,7 @@ def _receiver(*words: str) -> list[str]:
 
 def variables(redis_url: str, settings: Mapping[str, object]) -> dict[str, str]:
     """The environment variables of settings."""
-    given = {"redis_url": redis_url, "log_format": "json", **settings}
+    given = {"redis_url": redis_url, "log_format": "json", "log_level": "debug", **settings}
     return {
         f"RECEIVER_{name.upper()}": value if isinstance(value, str) else json.dumps(value)
         for name, value in given.items()

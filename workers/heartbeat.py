@@ -14,11 +14,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import structlog
-from structlog.contextvars import bind_contextvars
 
 from receiver.store.client import is_passing
 from receiver.store.scripts import Argument
 from receiver.store.workers import WorkerStore
+from receiver.telemetry.logs import bind
 from workers.roster import Roster
 
 EXIT_STALLED = 70
@@ -60,7 +60,7 @@ class Heartbeat(threading.Thread):
 
     def run(self) -> None:
         """The thread's work, until ``end``."""
-        bind_contextvars(worker_id=self._worker)  # a thread begins without
+        bind(worker_id=self._worker)  # a thread begins without
         pause = 0.0
         while not self._ended.wait(pause):
             self._watch_loop()

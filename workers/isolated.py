@@ -1,4 +1,4 @@
-"""The process of one isolated run: ``python -m workers.isolated PARENT_PID DESCRIPTOR LIMIT LOG_FORMAT APP``.
+"""The process of one isolated run: ``python -m workers.isolated PARENT_PID DESCRIPTOR LIMIT LOG_FORMAT LOG_LEVEL APP``.
 
 It finds the tool in the app, calls it, and sends back the outcome; ``isolation`` is the worker's side.  It has no
 connection to Redis: what the tool asks its Context for is done by the worker.
@@ -130,13 +130,13 @@ async def _main(descriptor: int, limit: int, app: Receiver) -> None:
         channel.close()
 
 
-def main(parent: int, descriptor: int, limit: int, log_format: str, app: str) -> None:
+def main(parent: int, descriptor: int, limit: int, logs: tuple[str, str], app: str) -> None:
     """Runs one run, for the worker ``parent``, which listens at the other end of ``descriptor``."""
     end_with(parent)
     os.set_inheritable(descriptor, False)  # what the tool starts is not heard there
     faulthandler.enable()
     signal.signal(signal.SIGTERM, lambda number, frame: None)  # the worker says when; and this one is not inherited
-    configure_logs(log_format)
+    configure_logs(*logs)
     try:
         loaded = load_app(app)
         open_tracing(loaded.name)
@@ -147,4 +147,4 @@ def main(parent: int, descriptor: int, limit: int, log_format: str, app: str) ->
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4], sys.argv[5])
+    main(int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), (sys.argv[4], sys.argv[5]), sys.argv[6])

@@ -33,12 +33,15 @@ class ProcessEnded(Exception):
 
 
 class Processes:
-    """The processes of one worker.  ``app`` is its name, MODULE:attribute; ``limit``: bytes of a message."""
+    """The processes of one worker.
 
-    def __init__(self, app: str | None, limit: int, log_format: str) -> None:
+    ``app`` is its name, MODULE:attribute; ``limit``: bytes of a message; ``logs``: format and level.
+    """
+
+    def __init__(self, app: str | None, limit: int, logs: tuple[str, str]) -> None:
         self._app = app
         self._limit = limit
-        self._log_format = log_format
+        self._logs = logs
         self._leaving: set[asyncio.Task[None]] = set()
 
     def check(self, app: Receiver) -> None:
@@ -62,7 +65,7 @@ class Processes:
             try:
                 process = await asyncio.create_subprocess_exec(
                     *(sys.executable, "-m", "workers.isolated"),
-                    *(str(os.getpid()), str(far.fileno()), str(self._limit), self._log_format, str(self._app)),
+                    *(str(os.getpid()), str(far.fileno()), str(self._limit), *self._logs, str(self._app)),
                     stdin=asyncio.subprocess.DEVNULL,  # its output goes where this worker's log goes
                     pass_fds=[far.fileno()],
                     start_new_session=True,  # it is killed with all that it starts

@@ -24,7 +24,7 @@ log = structlog.get_logger(__name__)
 
 def run_worker(app: Receiver, settings: Settings, *, lanes: Collection[str] | None = None) -> int:
     """Runs a worker until SIGTERM or SIGINT; returns the exit code.  ``lanes``: those that it serves, None for all."""
-    configure_logs(settings.log_format)
+    configure_logs(settings.log_format, settings.log_level)
     loop = uvloop.new_event_loop()
     asyncio.set_event_loop(loop)
     executor = ThreadPoolExecutor(max(32, settings.worker_concurrency), thread_name_prefix=EXECUTOR)

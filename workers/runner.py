@@ -60,7 +60,7 @@ class Runner:
         self._threads = threads
         longest = max(settings.max_result_bytes, settings.max_step_bytes)
         self._strays = Strays()
-        self.processes = Processes(settings.app, 2 * longest + SLACK_BYTES, settings.log_format)
+        self.processes = Processes(settings.app, 2 * longest + SLACK_BYTES, (settings.log_format, settings.log_level))
         self.state = state
 
     async def execute(self, active: ActiveRun) -> None:
@@ -89,7 +89,8 @@ class Runner:
         event = "task_finished" if verdict is Verdict.DONE else "outcome_dropped"
         about = {"task_id": claim.task_id, "owner": claim.text("owner"), "run": claim.run}  # T-99
         ended = {"status": outcome.status, "verdict": verdict.name.lower(), "duration_s": active.duration}
-        log.info(event, **about, **ended)
+        say = log.debug if verdict is Verdict.DONE and outcome.status == "completed" else log.info
+        say(event, **about, **ended)
         close_with_outcome(active.span, outcome)
 
     async def give_up(self, active: ActiveRun) -> None:

@@ -39,7 +39,7 @@ class WorkerSettings:
 
 def _load() -> None:
     settings = load_settings()
-    configure_logs(settings.log_format)
+    configure_logs(settings.log_format, settings.log_level)
     if settings.app is None:
         raise StartupError("set RECEIVER_APP to the application, as MODULE:attribute")
     WorkerSettings.settings = settings

@@ -20,7 +20,6 @@ from typing import Any
 import structlog
 from arq.connections import ArqRedis
 from arq.worker import Worker, func
-from structlog.contextvars import bind_contextvars
 
 from receiver.protocol.errors import ReceiverError, StartupError
 from receiver.protocol.outcome import Outcome
@@ -29,6 +28,7 @@ from receiver.receiver import Receiver
 from receiver.settings import Settings
 from receiver.store.checks import check_server
 from receiver.store.record import ClaimedRun
+from receiver.telemetry.logs import bind
 from workers.actor import Actors
 from workers.doorbell import Doorbell
 from workers.equipment import Equipment
@@ -109,7 +109,7 @@ class ReceiverWorker(Worker):
 
     async def main(self) -> None:
         """arq's main loop: opens, takes jobs until it shall stop, and lets them end."""
-        bind_contextvars(worker_id=self.equipment.worker)  # of this asyncio task, and of all that it starts
+        bind(worker_id=self.equipment.worker)  # of this asyncio task, and of all that it starts
         async with AsyncExitStack() as stack:
             await self._open(stack)
             self._is_open = True

@@ -60,7 +60,7 @@ async def act(store: Store, order: Order) -> int:
         _print_plan(plan, total, order)
         return 0
     _confirm(plan, total, order)
-    configure_logs(store.settings.log_format)
+    configure_logs(store.settings.log_format, store.settings.log_level)
     outcome = await _carry_out(plan, Actions(store.client, find_user()), order)
     if order.as_json:
         print_json(to_json(plan, outcome))

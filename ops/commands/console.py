@@ -25,7 +25,7 @@ def run_console(redis: str | None, host: str, port: int) -> None:
     """Serves until SIGTERM or SIGINT.  Raises StartupError, also where other machines could look without a token."""
     settings = load_settings() if redis is None else load_settings(redis_url=redis)
     settings = settings.model_copy(update={"redis_url": SecretStr(locate_store(settings))})
-    configure_logs(settings.log_format)
+    configure_logs(settings.log_format, settings.log_level)
     asyncio.run(_check_store(settings.require_redis_url()))
     listener = open_listener(host, port)
     console = make_console(settings, is_local=is_loopback(listener))

@@ -40,7 +40,7 @@ async def get_task_result(call: ServerCall) -> Answer | Later:
     task_id, admission = call.params.get("taskId"), admission_of(call)
     progress = await _look_up(call, admission, call.services.tasks.get_progress(admission, task_id))
     link(progress.trace)
-    audit.record("task_retrieved", call.principal, task_id=task_id, status=progress.status)
+    audit.mention("task_retrieved", call.principal, task_id=task_id, status=progress.status)
     note(call, admission, "success", progress.status, str(task_id))
     if is_terminal(progress.status):
         return render_task_outcome(str(task_id), progress)

@@ -41,7 +41,7 @@ async def _create_task(call: ServerCall, tool: Tool) -> Answer:
     new = new_run(call, new_task_id(), tool, arguments, "task", timeout=tool.timeout_ms, ttl=ttl)
     created_at = await create_run(call, new)
     metrics.count_created(tool.name)
-    audit.record("task_created", call.principal, task_id=new.id, tool=tool.name, ttl=ttl)
+    audit.mention("task_created", call.principal, task_id=new.id, tool=tool.name, ttl=ttl)
     task = Task(new.id, "working", None, created_at, created_at, ttl, services.settings.poll_interval)  # T-31
     return Answer(render_created(task, tool.immediate))
 

@@ -19,6 +19,7 @@ from redis.exceptions import (
 from receiver.protocol.errors import Refused, Unavailable
 from receiver.settings import AUDIT_EVENTS
 from receiver.store.admission import Admission, to_refusal
+from receiver.store.flights import Flights
 from receiver.store.keys import Keys
 from receiver.store.pool import note_failure, open_pool
 from receiver.store.scripts import Argument, load
@@ -99,8 +100,10 @@ class Client:
         patience: float | None = 5.0,
         with_flags: bool = True,
         audit_events: int = AUDIT_EVENTS,
+        flights: Flights | None = None,
     ) -> None:
         self.redis = redis
+        self._flights = flights or Flights(redis, seconds=ATTEMPT_SECONDS)
         self.keys = keys
         self.patience = patience
         self.audit_events = audit_events
@@ -109,7 +112,7 @@ class Client:
     def with_patience(self, patience: float | None) -> "Client":
         """The same connection for callers of another patience."""
         options: dict[str, Any] = {"with_flags": self._with_flags, "audit_events": self.audit_events}
-        return Client(self.redis, self.keys, patience=patience, **options)
+        return Client(self.redis, self.keys, patience=patience, flights=self._flights, **options)
 
     async def admit(self, admission: Admission, name: str, *arguments: Argument) -> Any:
         """Runs the script ``name`` for a request, if the request is admitted.
@@ -152,7 +155,7 @@ class Client:
         tail = (2, self.keys.prefix, self.keys.job_prefix, *arguments)
         began = time.perf_counter()
         try:
-            answer = await self.redis.execute_command("EVALSHA", script.sha, *tail)
+            answer = await self._flights.send("EVALSHA", script.sha, *tail)
         except NoScriptError:
             answer = await self.redis.execute_command("EVAL", script.source, *tail)
         metrics.observe_script(name, began)

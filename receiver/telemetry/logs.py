@@ -3,12 +3,14 @@
 import logging
 import re
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextvars import ContextVar, Token
+from types import TracebackType
 
 import structlog
-from structlog.contextvars import bind_contextvars, reset_contextvars
 from structlog.typing import EventDict, Processor, WrappedLogger
+
+OURS = ("ops", "receiver", "workers")
 
 # INFO lines of arq tell the arguments of each job, those of httpx2 each of its requests.
 QUIET = (
@@ -24,41 +26,68 @@ QUIET = (
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
-def configure_logs(format: str = "auto") -> None:
-    """Sends all log lines to stderr: ``json``, ``console``, or ``auto``: console on a terminal and JSON elsewhere."""
+_bound: ContextVar[Mapping[str, object]] = ContextVar("log_fields", default={})  # noqa: B039 - never changed
+
+
+def configure_logs(format: str = "auto", level: str = "info") -> None:
+    """Sends all log lines to stderr: ``json``, ``console``, or ``auto``: console on a terminal and JSON elsewhere.
+
+    Our own are left out below ``level``; those of libraries below that and ``info``.
+    """
+    lowest = logging.getLevelNamesMapping()[level.upper()]
     as_console = format == "console" or (format == "auto" and sys.stderr.isatty())
     shared: list[Processor] = [
-        structlog.contextvars.merge_contextvars,
+        merge_bound,
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
         structlog.stdlib.ExtraAdder(),
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
     structlog.configure(
-        processors=[
-            structlog.stdlib.filter_by_level,
-            *shared,
-            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
-        ],
+        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         logger_factory=structlog.stdlib.LoggerFactory(),
-        wrapper_class=structlog.stdlib.BoundLogger,
+        wrapper_class=structlog.make_filtering_bound_logger(lowest),  # what is left out costs next to nothing
         cache_logger_on_first_use=True,
     )
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(structlog.stdlib.ProcessorFormatter(foreign_pre_chain=shared, processors=_render(as_console)))
-    logging.basicConfig(handlers=[handler], level=logging.INFO, force=True)
+    logging.basicConfig(handlers=[handler], level=max(lowest, logging.INFO), force=True)
+    for name in OURS:
+        logging.getLogger(name).setLevel(lowest)
     for name in QUIET:
         logging.getLogger(name).setLevel(logging.WARNING)
 
 
-@contextmanager
-def bound(**fields: object) -> Iterator[None]:
+class Bound:
+    """While it is entered, all log lines carry ``fields``."""
+
+    def __init__(self, fields: Mapping[str, object]) -> None:
+        self._fields = fields
+        self._token: Token[Mapping[str, object]] | None = None
+
+    def __enter__(self) -> None:
+        self._token = _bound.set({**_bound.get(), **self._fields})
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._token is not None:
+            _bound.reset(self._token)
+
+
+def bound(**fields: object) -> Bound:
     """Has all log lines of the block carry ``fields``, those of what it starts and of libraries too."""
-    tokens = bind_contextvars(**fields)
-    try:
-        yield
-    finally:
-        reset_contextvars(**tokens)
+    return Bound(fields)
+
+
+def bind(**fields: object) -> None:
+    """The same from here on, for all that this asyncio task, or this thread, does."""
+    _bound.set({**_bound.get(), **fields})
+
+
+def merge_bound(logger: WrappedLogger, name: str, event: EventDict) -> EventDict:
+    """Adds what is bound to a line."""
+    return {**_bound.get(), **event}
 
 
 def _render(as_console: bool) -> list[Processor]:

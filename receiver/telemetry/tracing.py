@@ -7,10 +7,11 @@ Without a provider there are none, and what a client said of its trace is passed
 
 import traceback
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from opentelemetry.context import Context, attach, detach
 from opentelemetry.trace import (
+    INVALID_SPAN,
     Link,
     NonRecordingSpan,
     ProxyTracerProvider,
@@ -19,6 +20,7 @@ from opentelemetry.trace import (
     SpanKind,
     StatusCode,
     get_current_span,
+    get_tracer_provider,
     set_span_in_context,
 )
 from opentelemetry.util.types import Attributes, AttributeValue
@@ -34,44 +36,67 @@ ID_LENGTH = 64  # of a request's id, which a client makes up
 FRAMES = 20
 
 _SERVER = {"network.protocol.name": "http", "network.transport": "tcp"}
+_NO_SPAN = nullcontext(INVALID_SPAN)
 
 
-@contextmanager
 def serving(
     target: Target, request_id: str | int, params: Mapping[str, object] | None, headers: Mapping[bytes, bytes]
-) -> Iterator[Span]:
+) -> AbstractContextManager[Span]:
     """The span of a request, current in the block.
 
     Its parent is what the client says in ``params._meta`` (SEP-414), and what HTTP brought is linked; where the client
     says nothing, that is the parent.
     """
     meta = (params or {}).get("_meta")
-    said = read_trace(meta.get("traceparent"), meta.get("tracestate")) if isinstance(meta, dict) else None
+    if not isinstance(meta, dict):
+        meta = {}
+    if not (_has_provider() or b"traceparent" in headers or "traceparent" in meta):
+        return _NO_SPAN
+    return _serving(target, request_id, meta, headers)
+
+
+@contextmanager
+def _serving(
+    target: Target, request_id: str | int, meta: Mapping[str, object], headers: Mapping[bytes, bytes]
+) -> Iterator[Span]:
+    said = read_trace(meta.get("traceparent"), meta.get("tracestate"))
     around = get_current_span().get_span_context()
     if not around.is_valid and b"traceparent" in headers:
         around = read_trace(*(headers.get(name, b"").decode("latin-1") for name in (b"traceparent", b"tracestate")))
     parent, links = around, []
-    if said is not None and said.is_valid:
+    if said.is_valid:
         parent, links = said, [Link(around)] if around.is_valid else []
     attributes = {**target.attributes, **_SERVER, "jsonrpc.request.id": str(request_id)[:ID_LENGTH]}
     with _current(target.title, SpanKind.SERVER, parent, attributes, links) as span:
         yield span
 
 
-@contextmanager
-def enqueueing(target: Target, task_id: str, queue: str) -> Iterator[str]:
+def enqueueing(target: Target, task_id: str, queue: str) -> AbstractContextManager[str]:
     """The span of a task's creation; gives what the worker is to know of it, ``""`` for nothing."""
-    attributes = {**target.attributes, **_messaging("send", "enqueue", task_id, queue)}
     around = get_current_span().get_span_context()
+    return _enqueueing(target, task_id, queue, around) if _has_provider() or around.is_valid else nullcontext("")
+
+
+@contextmanager
+def _enqueueing(target: Target, task_id: str, queue: str, around: SpanContext) -> Iterator[str]:
+    attributes = {**target.attributes, **_messaging("send", "enqueue", task_id, queue)}
     with _current(f"enqueue {target.noun}", SpanKind.PRODUCER, around, attributes) as span:
         yield write_trace(span.get_span_context())
 
 
-@contextmanager
 def running(
     target: Target, trace: str, task_id: str, queue: str, *, run: int, attempt: int, worker: str
-) -> Iterator[Span]:
+) -> AbstractContextManager[Span]:
     """The span of a run, current in the block, in the trace that its task was created in."""
+    if not (_has_provider() or trace):
+        return _NO_SPAN
+    return _running(target, trace, task_id, queue, run=run, attempt=attempt, worker=worker)
+
+
+@contextmanager
+def _running(
+    target: Target, trace: str, task_id: str, queue: str, *, run: int, attempt: int, worker: str
+) -> Iterator[Span]:
     attributes: dict[str, AttributeValue] = {
         **target.attributes,
         **_messaging("process", "run", task_id, queue),
@@ -125,6 +150,10 @@ def record_exception(span: Span, error: BaseException) -> None:
         stack = "".join(traceback.format_tb(error.__traceback__, -FRAMES))
         name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
         span.add_event("exception", {"exception.type": name, "exception.stacktrace": stack})
+
+
+def _has_provider() -> bool:
+    return not isinstance(get_tracer_provider(), ProxyTracerProvider)
 
 
 def _messaging(kind: str, operation: str, task_id: str, queue: str) -> dict[str, str]:

@@ -17,6 +17,7 @@ TOOL, ARGUMENTS = "instant", {"text": "hello"}
 
 # Limits are on, and nothing meets them.
 SETTINGS: dict[str, Any] = {
+    "log_level": "info",  # as it comes
     "rate_limit": "100000000/10s",
     "miss_limit": "100000000/10s",
     "max_tasks_per_principal": 100_000_000,

@@ -30,6 +30,7 @@ LIMIT = re.compile(r"(?:^|_)(?:LIMIT|MAX|MOST|LONGEST)(?:_|$)")
 INNER = {
     "receiver/http/access_token.py:MAX_REMEMBERED",  # verified tokens
     "receiver/protocol/ttl.py:LONGEST",  # what null asks for
+    "receiver/store/flights.py:MOST",
     "receiver/store/client.py:LONGEST_PAUSE",  # between two attempts at the store
 }
 

@@ -9,12 +9,12 @@ import httpx2
 import pytest
 from opentelemetry import trace
 from opentelemetry.trace import SpanKind, StatusCode
-from structlog.contextvars import merge_contextvars
 from structlog.testing import capture_logs
 
 from receiver import Context, Receiver, ReceiverError, Retry, ToolError
 from receiver.node import Node
 from receiver.session import digest_session
+from receiver.telemetry.logs import merge_bound
 from tests.spans import Spans, context_of, id_of, parent_of, recording
 from tests.workers import poison
 from tests.workers.scene import Gate
@@ -300,7 +300,7 @@ async def test_log_lines_say_whose_they_are(site: Site, spans: Spans) -> None:
         ctx.sync.log("info", "drawing")
         return "done"
 
-    with capture_logs(processors=[merge_contextvars]) as lines:
+    with capture_logs(processors=[merge_bound]) as lines:
         client = await site.open()
         task_id = await client.create("draw")
         await site.stage.outcome(task_id)
@@ -327,7 +327,7 @@ async def test_what_is_no_tool_is_not_called_one(site: Site) -> None:
     async def read() -> str:
         raise ValueError
 
-    with capture_logs(processors=[merge_contextvars]) as lines:
+    with capture_logs(processors=[merge_bound]) as lines:
         client = await site.open()
         await client.send("resources/read", {"uri": "words://all"})
     (line,) = [line for line in lines if line["event"] == "tool_failed"]
