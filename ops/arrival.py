@@ -8,6 +8,8 @@ from typing import cast
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
+from ops.departure import GatheringTransport
+
 _LATE = (
     b"HTTP/1.1 408 Request Timeout\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: 36\r\n"
     b"connection: close\r\n\r\nThe request did not arrive in time.\n"
@@ -23,7 +25,7 @@ class PunctualProtocol(HttpToolsProtocol):
     _is_in_head = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn's
-        super().connection_made(transport)
+        super().connection_made(GatheringTransport(transport, self.loop))
         self._arm()
 
     def connection_lost(self, exc: Exception | None) -> None:

@@ -7,6 +7,7 @@ the server gets them, for luacheck and for curious readers.
 
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -21,6 +22,9 @@ _INCLUDE = re.compile(r"^-- include: (\w+)$", re.MULTILINE)
 _FLAGS = re.compile(r"^#!lua[^\n]*\n")
 _WRITING = "#!lua flags=allow-oom\n"
 _KEY_CALL = re.compile(r"\bkey_(\w+)\(")
+_FUNCTION = re.compile(r"^local function (\w+)\(.*?^end\n", re.MULTILINE | re.DOTALL)
+_COMMENT = re.compile(r"--[^\n]*")
+_WORD = re.compile(r"\w+")
 
 Argument = str | bytes | int
 
@@ -49,6 +53,13 @@ def _expand(text: str, included: set[str]) -> str:
     return _INCLUDE.sub(include, text)
 
 
+def _drop_unused(body: str) -> str:
+    """``body`` without the functions that nothing in it calls: Lua makes all of them anew each time a script runs."""
+    words = Counter(_WORD.findall(_COMMENT.sub("", body)))
+    kept = _FUNCTION.sub(lambda found: "" if words[found.group(1)] == 1 else found.group(), body)
+    return body if kept == body else _drop_unused(kept)  # what was called by those alone
+
+
 def _assemble(name: str, admitted: bool, audit_events: int) -> tuple[str, str]:
     """The flags line of a script (or ``""``) and its whole body."""
     text = _read(name)
@@ -58,7 +69,7 @@ def _assemble(name: str, admitted: bool, audit_events: int) -> tuple[str, str]:
     if admitted:
         flags = _WRITING if flags else ""  # it counts requests and renews sessions, whatever the script itself does
         body = _read("_admit") + body
-    body = _expand(body, set())
+    body = _drop_unused(_expand(body, set()))
     used = [spec for spec in SPECS if spec in set(_KEY_CALL.findall(body))]
     head = ["local P, J = KEYS[1], KEYS[2]", *map(lua_function, used)]
     if "AUDIT_EVENTS" in body:

@@ -61,8 +61,9 @@ class TaskStore:
     async def create(self, admission: Admission, new: NewTask) -> int:
         """Creates the record and its job; returns created_at.  Raises Refused when a limit is reached."""
         fields = [item for pair in new.fields.items() for item in pair]
-        head = (new.id, new.owner, new.queue, new.kind, new.ttl, self._task_limit, self._queue_limit)
-        code, number = await self._client.admit(admission, "create", *head, new.job, "schema", SCHEMA, *fields)
+        limits = (self._task_limit, self._queue_limit)
+        head = (new.id, new.owner, new.queue, new.kind, new.ttl, *limits, new.job, new.fields.get("tool", ""))
+        code, number = await self._client.admit(admission, "create", *head, "schema", SCHEMA, *fields)
         if code == -1:
             raise Refused("too_many_tasks", f"{number} unfinished tasks are the limit; wait for some to finish")
         if code == -2:

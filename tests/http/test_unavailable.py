@@ -85,14 +85,17 @@ async def hung(store: Store) -> AsyncIterator[None]:
 async def test_every_request_says_so(
     http: httpx2.AsyncClient, api: Api, alice: Requestor, store: Store, outage: Outage
 ) -> None:
-    """T-79: HTTP 200 after the retry budget; what needs no store goes on; afterwards all is as before."""
-    task_id = await alice.create("echo", text="x")
+    """T-79: HTTP 200 after the retry budget; what needs no store goes on; afterwards all is as before.
+
+    But for what was asked for meanwhile: a store that hung does it when it goes on.
+    """
+    task_id, doomed = await alice.create("echo", text="x"), await alice.create("echo", text="y")
     task = await alice.get(task_id)
     async with outage(store):
         errors = await asyncio.gather(
             alice.error("tasks/get", {"taskId": task_id}),
             alice.error("tasks/result", {"taskId": task_id}),
-            alice.error("tasks/cancel", {"taskId": task_id}),
+            alice.error("tasks/cancel", {"taskId": doomed}),
             alice.error("tasks/list"),
             alice.error("tools/call", ECHO | {"task": {}}),
             alice.error("tools/call", ECHO),
@@ -136,4 +139,4 @@ async def test_an_outage_is_no_traceback(api: Api, alice: Requestor, store: Stor
         await asyncio.to_thread(api.wait_for_log, "hub_disconnected")
     assert "Traceback" not in api.log
     levels = {json.loads(line)["level"] for line in api.log.splitlines() if line.startswith("{")}
-    assert levels <= {"info", "warning"}
+    assert levels <= {"debug", "info", "warning"}

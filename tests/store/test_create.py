@@ -62,9 +62,9 @@ async def test_record_and_job_end_with_the_granted_ttl(world: World) -> None:
 @pytest.mark.parametrize(("first", "second"), [(60_000, 5_000), (5_000, 60_000)])
 async def test_an_index_lives_as_long_as_its_last_task(world: World, first: int, second: int) -> None:
     starts = [await world.tasks.create(ADA, new_task(ttl=ttl)) for ttl in (first, second)]
-    end = max(starts[0] + first, starts[1] + second)
+    end, longest = max(starts[0] + first, starts[1] + second), max(first, second)
     for index in (world.keys.owner("ada"), world.keys.active("ada")):
-        assert await world.redis.pexpiretime(index) == end
+        assert end <= await world.redis.pexpiretime(index) <= end + longest // 8
 
 
 async def test_sent_again_when_its_reply_was_lost(world: World) -> None:

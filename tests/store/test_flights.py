@@ -9,7 +9,7 @@ from redis.asyncio import Redis
 from redis.exceptions import ConnectionError, NoScriptError
 
 from receiver.store.client import connect
-from receiver.store.flights import MOST, Flights
+from receiver.store.flights import MOST, Command, Flights
 from tests.proxy import Proxy
 from tests.store.world import World
 
@@ -21,9 +21,9 @@ class CountedFlights(Flights):
         super().__init__(redis, seconds=seconds)
         self.sizes: list[int] = []
 
-    async def _exchange(self, commands: Sequence[Any]) -> list[Any]:
+    async def _exchange(self, commands: Sequence[Command], answers: list[Any]) -> None:
         self.sizes.append(len(commands))
-        return await super()._exchange(commands)
+        await super()._exchange(commands, answers)
 
 
 @pytest.fixture

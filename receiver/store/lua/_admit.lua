@@ -19,13 +19,14 @@ end
 local function check_rate(what, limit, window, now)
   local number, passed = math.floor(now / window), now % window
   local current = key_rate(what .. ':' .. int(number))
-  local count = tonumber(redis.call('GET', current) or 0)
-  local before = tonumber(redis.call('GET', key_rate(what .. ':' .. int(number - 1))) or 0)
+  local counts = redis.call('MGET', current, key_rate(what .. ':' .. int(number - 1)))
+  local count, before = tonumber(counts[1] or 0), tonumber(counts[2] or 0)
   if count + 1 + before * (1 - passed / window) > limit then
     return { 'refused', 'rate_limited', int(time_to_wait(count, before, limit, window, passed)) } -- T-91
   end
-  redis.call('INCR', current)
-  redis.call('PEXPIRE', current, 2 * window)
+  if redis.call('INCR', current) == 1 then
+    redis.call('PEXPIRE', current, 2 * window)
+  end
 end
 
 local function admit(session, owner, idle, who, what, limit, window)
@@ -38,13 +39,9 @@ local function admit(session, owner, idle, who, what, limit, window)
   end
 end
 
-do
-  local refused = admit(unpack(ARGV, 1, 7))
-  if refused then
-    return refused
-  end
-  caller = ARGV[8]
-  for _ = 1, 8 do
-    table.remove(ARGV, 1)
-  end
+local refused = admit(unpack(ARGV, 1, 7))
+if refused then
+  return refused
 end
+caller = ARGV[8]
+local ARGV = { unpack(ARGV, 9) }

@@ -2,6 +2,8 @@
 -- that Redis stores their names once for many.  AUDIT_EVENTS is how many are kept; with 0 there is no trail.
 -- include: now
 local AUDITED_MS = 60000 -- how long a call may be sent again
+local LINE = '([^\n]*)\n'
+local CALLER = '^' .. LINE .. LINE .. LINE .. LINE .. LINE .. LINE .. LINE .. LINE
 
 -- Who asks, a line each: by, op, who, owner, from, req, args, size, and a mark of the call.  Nil where a worker calls.
 local caller = nil
@@ -12,14 +14,18 @@ local function append_event(by, op, who, owner, from, req, args, size, task, lab
     'detail', detail, 'count', count or '', 'ago', ago or '')
 end
 
--- Notes what the caller did to a task, or was not let do.  An operator owns nothing: its owner is that of the task.
+-- Notes what the caller did to a task of this label and owner, or was not let do.  An operator owns nothing.
+local function audit_as(id, label, owner, outcome, detail)
+  if AUDIT_EVENTS == 0 or not caller or caller == '' then return end
+  local by, op, who, own, from, req, args, size = string.match(caller, CALLER)
+  append_event(by, op, who, own ~= '' and own or owner, from, req, args, size, id, label, outcome, detail)
+end
+
+-- The same of a task that has to be asked what it is.
 local function audit(id, outcome, detail)
   if AUDIT_EVENTS == 0 or not caller or caller == '' then return end
-  local by, op, who, owner, from, req, args, size = string.match(caller, '^' .. string.rep('([^\n]*)\n', 8))
   local task = redis.call('HMGET', key_task(id), 'kind', 'tool', 'owner')
-  local label = (task[1] or '') .. ':' .. (task[2] or '')
-  owner = owner ~= '' and owner or task[3] or ''
-  append_event(by, op, who, owner, from, req, args, size, id, label, outcome, detail)
+  audit_as(id, (task[1] or '') .. ':' .. (task[2] or ''), task[3] or '', outcome, detail)
 end
 
 -- The same for a call that changes nothing, and so would not know that it is sent again.

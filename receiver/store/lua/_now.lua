@@ -1,7 +1,11 @@
--- The store's clock, in milliseconds: one clock for all nodes.
+-- The store's clock, in milliseconds: one clock for all nodes, which stands still while a script runs.
+local asked_ms
 local function now_ms()
-  local time = redis.call('TIME')
-  return time[1] * 1000 + math.floor(time[2] / 1000)
+  if not asked_ms then
+    local time = redis.call('TIME')
+    asked_ms = time[1] * 1000 + math.floor(time[2] / 1000)
+  end
+  return asked_ms
 end
 
 -- An integer as Redis shall store it.

@@ -1,7 +1,8 @@
 -- Creates a task together with its job: no crash can leave one without the other.
 -- KEYS  1 prefix, 2 job prefix
 -- ARGV  1 id, 2 owner, 3 queue, 4 kind ('task' | 'call'), 5 ttl in ms, 6 limit of unfinished tasks,
---       7 limit of the queue, 8 arq's job, 9... further fields and values of the record
+--       7 limit of the queue, 8 arq's job, 9 what it runs, as in the field tool,
+--       10... further fields and values of the record
 -- Returns {code, number}: 1 created_at (also for the same call sent again, known by its id)
 --       | -1 unfinished tasks | -2 waiting tasks: the limit that was reached
 -- Not allow-oom: a full store refuses new tasks, and lets running ones finish.  It refuses no write that comes after
@@ -30,18 +31,18 @@ if waiting >= tonumber(ARGV[7]) then
   return { -2, waiting }
 end
 
--- An index lives as long as the last task in it.
+-- An index lives as long as the last task in it, and a little longer, so that not each task has to renew it.
 local function index(key, score)
   redis.call('ZADD', key, int(score), id)
   if redis.call('PTTL', key) < expires - now then
-    redis.call('PEXPIREAT', key, int(expires))
+    redis.call('PEXPIREAT', key, int(expires + math.floor(ARGV[5] / 8)))
   end
 end
 
 local task = key_task(id)
 redis.call('HSET', task, 'kind', kind, 'status', 'working', 'created_at', int(now), 'updated_at', int(now),
   'expires_at', int(expires), 'ttl', ARGV[5], 'owner', owner, 'queue', queue, 'run', '0', 'attempt', '0',
-  unpack(ARGV, 9))
+  unpack(ARGV, 10))
 redis.call('PEXPIREAT', task, int(expires))
 index(active, expires)
 if kind == 'task' then
@@ -49,10 +50,10 @@ if kind == 'task' then
 else
   expect_stream(id, now)
 end
-local label = label_of(kind, redis.call('HGET', task, 'tool'))
+local label = label_of(kind, ARGV[9])
 enter(id, owner, queue, label, now, expires)
 tally(label, 'created', now)
 redis.call('SET', key_arq_job(id), ARGV[8], 'PXAT', int(expires))
 make_ready(id, queue, int(fair_tag(queue, owner, unfinished > 0)))
-audit(id, 'success', '')
+audit_as(id, label, owner, 'success', '')
 return { 1, now }
