@@ -76,7 +76,7 @@ class TaskStore:
         _, *values = await self._client.admit(admission, "read", known, admission.owner, "task", *TASK_FIELDS)
         if not values:
             raise await self._find_nothing(admission)
-        return to_task(known, values[0])
+        return to_task(known, values[0][2:])
 
     async def get_progress(self, admission: Admission, task_id: object) -> Progress:
         """How far the task is, with its outcome if there is one.  Raises TaskNotFound."""
@@ -84,7 +84,7 @@ class TaskStore:
         now, *values = await self._client.admit(admission, "read", *head, *OUTCOME_FIELDS)
         if not values:
             raise await self._find_nothing(admission)
-        return to_progress(now, values[0])
+        return to_progress(now, values[0][2:])
 
     async def cancel(self, admission: Admission, task_id: object, message: str) -> Task:
         """Cancels the task and returns it.  Raises TaskNotFound, TaskAlreadyFinished (T-67)."""

@@ -36,7 +36,7 @@ ID_LENGTH = 64  # of a request's id, which a client makes up
 FRAMES = 20
 
 _SERVER = {"network.protocol.name": "http", "network.transport": "tcp"}
-_NO_SPAN = nullcontext(INVALID_SPAN)
+_NO_SPAN, _NO_TRACE = nullcontext(INVALID_SPAN), nullcontext("")
 
 
 def serving(
@@ -72,9 +72,9 @@ def _serving(
 
 
 def enqueueing(target: Target, task_id: str, queue: str) -> AbstractContextManager[str]:
-    """The span of a task's creation; gives what the worker is to know of it, ``""`` for nothing."""
+    """The span of a task's creation in that of its request; gives what the worker is to know of it, ``""`` for nothing."""
     around = get_current_span().get_span_context()
-    return _enqueueing(target, task_id, queue, around) if _has_provider() or around.is_valid else nullcontext("")
+    return _enqueueing(target, task_id, queue, around) if around.is_valid else _NO_TRACE
 
 
 @contextmanager
