@@ -60,9 +60,10 @@ class Feeds:
             wait = metrics.ResultWait(is_counted=kind == "task")
             waiter = self.waiters.begin(task_id, kind, stream.session.id, stream.session.owner)
             try:
-                deadline, begins = None, True
+                deadline, begins, is_closed = None, True, False
                 while True:
                     news = await self._look(stream, task_id, kind, position, begins, deadline)
+                    is_closed = news.is_closed
                     if begins:
                         yield Message(position, b"")
                     for message in news.messages:
@@ -80,7 +81,8 @@ class Feeds:
             finally:
                 wait.end()
                 self.waiters.end(waiter)
-                self._close(stream, task_id)
+                if not is_closed:
+                    self._close(stream, task_id)
 
     async def hear_session(self, stream: Stream, position: str = "") -> AsyncGenerator[Message]:
         """The messages behind ``position`` of a session, and of all its tasks that no stream of their own hears.

@@ -27,17 +27,21 @@ def check_accept(headers: Mapping[bytes, bytes]) -> None:
     accept = headers.get(b"accept")
     if accept is None:
         return
-    if not any(accepts(headers, type_) for type_ in (JSON_TYPE, STREAM_TYPE)):
+    if not accepts(headers, JSON_TYPE) and not accepts(headers, STREAM_TYPE):
         raise Refusal(406, f"Accept must include {JSON_TYPE} and {STREAM_TYPE}")  # H-05
 
 
 def accepts(headers: Mapping[bytes, bytes], type_: str) -> bool:
     """Whether a client takes a type; one that says nothing takes all."""
     accept = headers.get(b"accept")
-    return accept is None or _is_wanted(type_, _read_ranges(accept))
+    return accept is None or _is_accepted(accept, type_)
 
 
 @lru_cache(maxsize=256)
+def _is_accepted(accept: bytes, type_: str) -> bool:
+    return _is_wanted(type_, _read_ranges(accept))
+
+
 def _read_ranges(accept: bytes) -> Mapping[str, bool]:
     """The media ranges of an Accept header, and whether each is wanted: q=0 says that it is not."""
     parts = (part.partition(";") for part in accept.decode("latin-1").lower().split(","))

@@ -70,7 +70,8 @@ def _assemble(name: str, admitted: bool, audit_events: int) -> tuple[str, str]:
         flags = _WRITING if flags else ""  # it counts requests and renews sessions, whatever the script itself does
         body = _read("_admit") + body
     body = _drop_unused(_expand(body, set()))
-    used = [spec for spec in SPECS if spec in set(_KEY_CALL.findall(body))]
+    called = set(_KEY_CALL.findall(body))
+    used = [spec for spec in SPECS if spec in called]
     head = ["local P, J = KEYS[1], KEYS[2]", *map(lua_function, used)]
     if "AUDIT_EVENTS" in body:
         head.append(f"local AUDIT_EVENTS = {audit_events}")

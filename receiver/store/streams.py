@@ -44,10 +44,11 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """What a stream of a task gets: how far the task is, and messages."""
+    """What a stream of a task gets: how far the task is, and messages; ``is_closed``: they were the last."""
 
     progress: Progress
     messages: list[Message]
+    is_closed: bool
 
 
 class StreamGivenUp(Exception):
@@ -75,6 +76,7 @@ class StreamStore:
     async def follow(self, stream: Stream, task_id: str, kind: Kind, position: str, *, begins: bool) -> News:
         """What is new of a task behind ``position``; renews the stream.  ``begins``: its connection is new.
 
+        A stream that has all of a task that is over is closed by that.
         Raises TaskNotFound and StreamGivenUp.
         """
         head = (*self._head(stream, position, begins), task_id, kind, stream.request, int(stream.listens))
@@ -83,8 +85,8 @@ class StreamStore:
             raise TaskNotFound
         if answer[0] == -2:
             raise StreamGivenUp
-        now, values, messages, questions = answer
-        return News(to_progress(now, values), _read(position, messages, questions))
+        now, values, messages, questions, is_closed = answer
+        return News(to_progress(now, values), _read(position, messages, questions), bool(is_closed))
 
     async def hear(self, stream: Stream, position: str, *, begins: bool) -> list[Message]:
         """What is new of a session, and of all its tasks that no stream of their own hears; renews the stream.

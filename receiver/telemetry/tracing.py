@@ -72,7 +72,7 @@ def _serving(
 
 
 def enqueueing(target: Target, task_id: str, queue: str) -> AbstractContextManager[str]:
-    """The span of a task's creation in that of its request; gives what the worker is to know of it, ``""`` for nothing."""
+    """The span of a task's creation, in that of its request; gives what the worker is to know, ``""`` for nothing."""
     around = get_current_span().get_span_context()
     return _enqueueing(target, task_id, queue, around) if around.is_valid else _NO_TRACE
 

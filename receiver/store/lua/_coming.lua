@@ -10,6 +10,15 @@ local function expect_stream(id, now)
   end
 end
 
+-- The same where one of the messages behind the first few ends the connection for its client to come back.
+local function expect_next(kept, before, id, now)
+  for i = before + 1, #kept do
+    if kept[i][2] == 'close' then
+      expect_stream(id, now)
+    end
+  end
+end
+
 -- Whether a stream that begins now was expected; it is not any more.
 local function was_expected(id)
   return redis.call('ZREM', key_listeners(id), COMING) == 1

@@ -5,37 +5,22 @@
 --       6 its request's id as JSON
 -- Returns 1, or 0 if its client goes on with it by another connection
 -- include: now
--- include: streams
+-- include: parting
 local stream, lease, session, id = ARGV[1], tonumber(ARGV[3]), ARGV[4], ARGV[5]
 local now = now_ms()
 local holder, unwanted, taken = unpack(redis.call('HMGET', key_stream(stream), 'connection', 'unwanted', 'taken_over'))
 if holder and holder ~= '' and holder ~= ARGV[2] then
   return 0
 end
-if unwanted or taken then -- its client may try to go on with it all the same (L-07), and so may an older connection
-  redis.call('HSET', key_stream(stream), 'connection', '')
-  redis.call('PEXPIRE', key_stream(stream), int(10 * lease))
-else
-  redis.call('UNLINK', key_stream(stream))
-end
+drop_stream(stream, unwanted, taken, lease)
 if id == '' then
   leave_set(key_hearers(session), stream, now, lease)
   redis.call('PUBLISH', key_session_events(session), 'message')
   return 1
 end
-local rest = redis.call('PTTL', key_task(id))
-if rest > 0 then
-  leave_set(key_listeners(id), stream, now, lease)
-  redis.call('PEXPIRE', key_listeners(id), rest, 'LT')
-  redis.call('PEXPIRE', key_replay(stream), rest, 'LT')
-else
-  redis.call('UNLINK', key_listeners(id), key_replay(stream)) -- T-94
-end
 local task = redis.call('HMGET', key_task(id), 'session', 'kind', 'status')
 local is_over = task[2] ~= 'call' or (task[3] ~= 'working' and task[3] ~= 'input_required') -- else it can be cancelled
-if is_over and redis.call('HGET', key_requests(session), ARGV[6]) == stream .. '/' .. id then
-  redis.call('HDEL', key_requests(session), ARGV[6])
-end
+leave_task(stream, session, id, ARGV[6], is_over, lease, now)
 if task[3] == 'input_required' or redis.call('EXISTS', key_outbox(id)) == 1 then
   call_streams(id, task[1])
   redis.call('PUBLISH', key_session_events(session), 'message') -- a poll that it held is for this session alone

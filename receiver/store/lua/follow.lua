@@ -6,51 +6,53 @@
 --       7 idle time of a session in ms, 8 position behind which messages are new, 9 what the client can be asked,
 --       10 a mark of this call, 11 id, 12 'task' | 'call', 13 the request's id as JSON, 14 '1' if the client takes
 --       messages, 15... fields
--- Returns {now, values, {{position, message}...}, questions} | {-1} no such task
---       | {-2} the request was cancelled, or its client goes on by another connection
+-- Returns {now, values, {{position, message}...}, questions, 1 if the task is over and the stream has all}
+--       | {-1} no such task | {-2} the request was cancelled, or its client goes on by another connection
 -- include: now
 -- include: session
 -- include: replay
+-- include: parting
 -- include: coming
 -- include: questions
 local stream, begins, lease, session = ARGV[1], ARGV[3] == '1', tonumber(ARGV[4]), ARGV[5]
 local id, request, listens = ARGV[11], ARGV[13], ARGV[14] == '1'
-local task = redis.call('HMGET', key_task(id), 'owner', 'kind', 'unwanted', 'session')
+local task = redis.call('HMGET', key_task(id), 'owner', 'kind', 'unwanted', 'session', 'status')
 if task[1] ~= ARGV[6] or task[2] ~= ARGV[12] then
   return { -1 }
 end
-local now = now_ms()
+local now, is_over = now_ms(), task[5] ~= 'working' and task[5] ~= 'input_required'
 if task[3] or redis.call('HEXISTS', key_stream(stream), 'unwanted') == 1 then
   return { -2 } -- L-07
 elseif not renew_stream(stream, ARGV[2], begins, listens and key_listeners(id), now, lease) then
   return { -2 }
 end
 local is_expected = begins and was_expected(id)
-if touch_session(session, ARGV[6], tonumber(ARGV[7]), now) then
+if touch_session(session, ARGV[6], tonumber(ARGV[7]), now) and not is_over then
   redis.call('HSET', key_requests(session), request, stream .. '/' .. id)
   redis.call('PEXPIRE', key_requests(session), redis.call('PTTL', key_session(session)))
 end
-local kept, questions = {}, {}
+local kept, questions, has_all = {}, {}, true
 if not listens and is_expected then
   call_streams(id, task[4])
 elseif listens then
   kept = read_kept(stream, ARGV[8])
   local before = #kept
-  local is_all = take_letters(kept, stream, session, id, lease)
-  if is_all and take_messages(kept, stream, key_outbox(id), lease) then
+  has_all = take_letters(kept, stream, session, id, lease) and take_messages(kept, stream, key_outbox(id), lease)
+  if has_all then
     local is_any_open
     questions, is_any_open = take_questions(id, stream, ARGV[2], ARGV[10], session, ARGV[9])
     if not is_any_open then
       redis.call('SREM', key_talking(session), id)
       redis.call('SREM', key_talking(task[4] or session), id)
     end
-    for i = before + 1, #kept do
-      if kept[i][2] == 'close' then
-        expect_stream(id, now)
-      end
-    end
+    expect_next(kept, before, id, now)
   else
     redis.call('PUBLISH', key_events(id), 'message')
   end
 end
-return { now, redis.call('HMGET', key_task(id), unpack(ARGV, 15)), kept, questions }
+if is_over and has_all then
+  drop_stream(stream, false, redis.call('HEXISTS', key_stream(stream), 'taken_over') == 1, lease)
+  leave_task(stream, session, id, request, true, lease, now)
+end
+local values = redis.call('HMGET', key_task(id), unpack(ARGV, 15))
+return { now, values, kept, questions, is_over and has_all and 1 or 0 }
