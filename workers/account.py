@@ -9,7 +9,7 @@ from opentelemetry.trace import Span
 from receiver.protocol.outcome import Outcome
 from receiver.session import digest_session
 from receiver.store.record import ClaimedRun
-from receiver.telemetry.logs import bound
+from receiver.telemetry.logs import Bound
 from receiver.telemetry.target import Target
 from receiver.telemetry.tracing import continuing, fail, name_trace, running
 from workers.roster import ActiveRun
@@ -30,7 +30,7 @@ def account_for(active: ActiveRun) -> Iterator[None]:
             attempt=claim.attempt,
             worker=claim.text("worker"),
         ) as active.span,
-        bound(**_describe(claim, target), **name_trace(active.span)),
+        Bound(lambda: _describe(claim, target, active.span)),
     ):
         yield
 
@@ -38,7 +38,7 @@ def account_for(active: ActiveRun) -> Iterator[None]:
 @contextmanager
 def account_elsewhere(claim: ClaimedRun, trace: str) -> Iterator[None]:
     """The same in the process of an isolated run; its span is with the worker, which says what it is."""
-    with continuing(trace) as span, bound(**_describe(claim, _target_of(claim)), **name_trace(span)):
+    with continuing(trace) as span, Bound(lambda: _describe(claim, _target_of(claim), span)):
         yield
 
 
@@ -59,7 +59,7 @@ def _target_of(claim: ClaimedRun) -> Target:
     return Target(claim.text("method"), claim.text("tool"))
 
 
-def _describe(claim: ClaimedRun, target: Target) -> dict[str, object]:
+def _describe(claim: ClaimedRun, target: Target, span: Span) -> dict[str, object]:
     session = claim.text("session")
     return {
         "task_id": claim.task_id,
@@ -68,4 +68,5 @@ def _describe(claim: ClaimedRun, target: Target) -> dict[str, object]:
         "principal": claim.text("owner"),
         **({"session_id": digest_session(session)} if session else {}),
         **target.log_fields,
+        **name_trace(span),
     }

@@ -6,12 +6,13 @@ for long enough is parked: it leaves memory, and what it waits for brings its ta
 
 import asyncio
 from math import inf
-from typing import Any
 
 from receiver.operation import Operation
 from receiver.store.runs import RunStore
 from workers.ending import Ending
 from workers.roster import ActiveRun, StopReason
+
+LONGEST_SECONDS = 86_400.0  # in one piece: a timer of months is none that every event loop takes
 
 
 class Vigil:
@@ -31,22 +32,25 @@ class Vigil:
         self._park_after = park_after
         self._parks = operation.replay and active.claim.kind == "task"
         self._refused_at = -inf  # in seconds since the run began
-        self._changed = asyncio.Event()
+        self._turn: asyncio.Future[None] | None = None
+        self._is_changed = False
 
     async def keep(self) -> StopReason | None:
         """Returns None when the work is done, or why it has to be stopped."""
         active = self._active
-        active.on_change = self._changed.set
-        active.waits.on_turn = self._changed.set
+        active.on_change = self._wake
+        active.waits.on_turn = self._wake
         active.is_watched = True
+        self._work.add_done_callback(self._wake)
         try:
             return await self._keep(active)
         finally:
+            self._work.remove_done_callback(self._wake)
             active.is_watched = False
 
     async def _keep(self, active: ActiveRun) -> StopReason | None:
         while True:
-            self._changed.clear()
+            self._is_changed = False
             if active.waits.is_waiting and active.stop_reason is None:
                 await self._release()
             await self._rest(min(self._time_left()[0], self._park_in()))
@@ -59,13 +63,21 @@ class Vigil:
                 return active.stop_reason
 
     async def _rest(self, seconds: float) -> None:
-        if self._active.stop_reason is not None:
+        """Returns when the work is done, something changed, or the time is over."""
+        if self._active.stop_reason is not None or self._is_changed or self._work.done():
             return
-        changing: asyncio.Future[Any] = asyncio.ensure_future(self._changed.wait())
+        loop = asyncio.get_running_loop()
+        self._turn = loop.create_future()
+        timer = loop.call_later(min(seconds, LONGEST_SECONDS), self._wake)
         try:
-            await asyncio.wait({self._work, changing}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            await self._turn
         finally:
-            changing.cancel()
+            timer.cancel()
+
+    def _wake(self, _: object = None) -> None:
+        self._is_changed = True
+        if self._turn is not None and not self._turn.done():
+            self._turn.set_result(None)
 
     def _time_left(self) -> tuple[float, StopReason]:
         """Seconds until the run has to be stopped if it goes on as it is, and what it is stopped for then."""

@@ -3,7 +3,7 @@
 import logging
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar, Token
 from types import TracebackType
 
@@ -26,7 +26,9 @@ QUIET = (
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
-_bound: ContextVar[Mapping[str, object]] = ContextVar("log_fields", default={})  # noqa: B039 - never changed
+Fields = Mapping[str, object] | Callable[[], Mapping[str, object]]
+
+_bound: ContextVar[tuple[Fields, ...]] = ContextVar("log_fields", default=())
 
 
 def configure_logs(format: str = "auto", level: str = "info") -> None:
@@ -59,14 +61,14 @@ def configure_logs(format: str = "auto", level: str = "info") -> None:
 
 
 class Bound:
-    """While it is entered, all log lines carry ``fields``."""
+    """While it is entered, all log lines carry ``fields``; a function is asked for them when there is a line."""
 
-    def __init__(self, fields: Mapping[str, object]) -> None:
+    def __init__(self, fields: Fields) -> None:
         self._fields = fields
-        self._token: Token[Mapping[str, object]] | None = None
+        self._token: Token[tuple[Fields, ...]] | None = None
 
     def __enter__(self) -> None:
-        self._token = _bound.set({**_bound.get(), **self._fields})
+        self._token = _bound.set((*_bound.get(), self._fields))
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
@@ -82,12 +84,15 @@ def bound(**fields: object) -> Bound:
 
 def bind(**fields: object) -> None:
     """The same from here on, for all that this asyncio task, or this thread, does."""
-    _bound.set({**_bound.get(), **fields})
+    _bound.set((*_bound.get(), fields))
 
 
 def merge_bound(logger: WrappedLogger, name: str, event: EventDict) -> EventDict:
     """Adds what is bound to a line."""
-    return {**_bound.get(), **event}
+    merged: dict[str, object] = {}
+    for fields in _bound.get():
+        merged.update(fields() if callable(fields) else fields)
+    return {**merged, **event}
 
 
 def _render(as_console: bool) -> list[Processor]:
