@@ -1,5 +1,6 @@
 """One requestor of a load: a session on a connection of its own, and the requests that it makes."""
 
+import asyncio
 from dataclasses import dataclass
 from typing import Any, Self
 from urllib.parse import urlsplit
@@ -10,7 +11,7 @@ from ops.bench.connection import Connection, connect
 from receiver.protocol.errors import StartupError
 
 VERSION = "2025-11-25"
-_CLIENT = {"name": "receiver-bench", "version": "1"}
+CLIENT = {"name": "receiver-bench", "version": "1"}
 
 
 class Unexpected(Exception):
@@ -35,7 +36,7 @@ class Requestor:
         self.task_id = b""
         self._connection = connection
         self._target = target
-        self._head = self._make_head(b"")
+        self._head = self._make_head()
         self._number = 0
         task = {"name": target.tool, "arguments": target.arguments, "task": {"ttl": target.ttl}}
         self._create = self._make_frame("tools/call", task)
@@ -44,16 +45,14 @@ class Requestor:
     async def open(cls, target: Target) -> Self:
         """Connects, and begins a session.  StartupError if the server would not have it."""
         requestor = cls(target, await connect(target.url))
-        params = {"protocolVersion": VERSION, "capabilities": {}, "clientInfo": _CLIENT}
         try:
-            answer = await requestor.ask("initialize", params)
-            if answer.get("protocolVersion") != VERSION:
-                raise Unexpected(f"it speaks {answer.get('protocolVersion')}, not MCP {VERSION}")
-            requestor._head = requestor._make_head(requestor._connection.session)
-            body = orjson.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"})
-            await requestor._connection.exchange(b"%b%d\r\n\r\n%b" % (requestor._head, len(body), body))
+            await requestor._begin()
         except (Unexpected, ConnectionError) as error:
+            requestor.close()
             raise StartupError(f"{target.url} can't be measured: {error}") from None
+        except asyncio.CancelledError:
+            requestor.close()
+            raise
         return requestor
 
     async def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
@@ -69,9 +68,9 @@ class Requestor:
             raise Unexpected(f"a task was wanted: {result}") from None
         return self.task_id
 
-    async def get(self) -> None:
+    async def get(self) -> dict[str, Any]:
         """``tasks/get`` of the task that it created last."""
-        await self._exchange(_about(b"tasks/get", self.task_id))
+        return await self._exchange(_about(b"tasks/get", self.task_id))
 
     async def wait(self) -> None:
         """``tasks/result`` of the same."""
@@ -86,10 +85,22 @@ class Requestor:
         """Hangs up."""
         self._connection.close()
 
-    async def _exchange(self, frame: bytes) -> dict[str, Any]:
+    async def _begin(self) -> None:
+        params = {"protocolVersion": VERSION, "capabilities": {}, "clientInfo": CLIENT}
+        answer = await self.ask("initialize", params)
+        if answer.get("protocolVersion") != VERSION:
+            raise Unexpected(f"it speaks {answer.get('protocolVersion')}, not MCP {VERSION}")
+        lines = [f"MCP-Protocol-Version: {VERSION}"]
+        if session := self._connection.session:
+            lines.append(f"Mcp-Session-Id: {session.decode()}")
+        self._head = self._make_head(*lines)
+        body = orjson.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        await self._connection.exchange(b"%b%d\r\n\r\n%b" % (self._head, len(body), body))
+
+    async def _exchange(self, frame: bytes, head: bytes = b"") -> dict[str, Any]:
         self._number += 1
         body = frame % self._number
-        answer = await self._connection.exchange(b"%b%d\r\n\r\n%b" % (self._head, len(body), body))
+        answer = await self._connection.exchange(b"%b%d\r\n\r\n%b" % (head or self._head, len(body), body))
         if self._connection.status != 200:
             raise Unexpected(f"HTTP {self._connection.status}: {answer[:200].decode(errors='replace')}")
         message = _read(answer)
@@ -99,7 +110,7 @@ class Requestor:
             raise Unexpected(f"{message.get('error', message)}") from None
         return result
 
-    def _make_head(self, session: bytes) -> bytes:
+    def _make_head(self, *more: str) -> bytes:
         parts = urlsplit(self._target.url)
         lines = [
             f"POST {parts.path or '/'} HTTP/1.1",
@@ -109,9 +120,7 @@ class Requestor:
         ]
         if self._target.token:
             lines.append(f"Authorization: Bearer {self._target.token}")
-        if session:
-            lines += [f"MCP-Protocol-Version: {VERSION}", f"Mcp-Session-Id: {session.decode()}"]
-        return "\r\n".join([*lines, "Content-Length: "]).encode()
+        return "\r\n".join([*lines, *more, "Content-Length: "]).encode()
 
     @staticmethod
     def _make_frame(method: str, params: dict[str, Any]) -> bytes:

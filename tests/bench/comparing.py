@@ -1,5 +1,6 @@
 """Subjects side by side: a round of each, again and again, so that what the machine does meanwhile hits all of them."""
 
+import asyncio
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -54,20 +55,23 @@ def compare(
     seconds: float,
     rounds: int,
     told: Callable[[str], object] = lambda _: None,
+    patience: float | None = None,
 ) -> dict[str, Figures]:
-    """The figures of each subject under a load, by name."""
+    """The figures of each subject under a load, by name. TimeoutError after ``patience`` seconds of one round."""
     found = {subject.name: Figures() for subject in subjects}
     for number in range(rounds):
         for subject in subjects:
             told(f"{load} at {requestors}: {subject.name}, round {number + 1} of {rounds}")
-            _run_round(subject, load, requestors, seconds, found[subject.name])
+            _run_round(subject, load, requestors, seconds, found[subject.name], patience)
     return found
 
 
-def _run_round(subject: Subject, load: str, requestors: int, seconds: float, figures: Figures) -> None:
+def _run_round(
+    subject: Subject, load: str, requestors: int, seconds: float, figures: Figures, patience: float | None
+) -> None:
     async def run() -> None:
         act = LOADS[load]
-        async with gather(subject.targets, requestors, subject.open) as found:
+        async with asyncio.timeout(patience), gather(subject.targets, requestors, subject.open) as found:
             if load == "get":
                 for requestor in found:
                     await requestor.create()
