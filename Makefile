@@ -77,7 +77,7 @@ docs: $(INSTALLED) ## make the generated pages of docs/ anew
 
 lock: | $(BIN)/python ## pin what pyproject.toml asks for in constraints.txt; ARGS=--upgrade for the newest releases
 	@$(PIP) install uv
-	@$(BIN)/python -m uv pip compile --quiet --universal --python-version 3.11 --group dev --no-annotate \
+	@$(BIN)/python -m uv pip compile --quiet --universal --python-version 3.11 --group dev --group bench --no-annotate \
 	  --custom-compile-command "make lock" --output-file constraints.txt $(ARGS) pyproject.toml
 
 clean: ## remove the environment and all that the tools left behind

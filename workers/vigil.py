@@ -12,7 +12,7 @@ from receiver.store.runs import RunStore
 from workers.ending import Ending
 from workers.roster import ActiveRun, StopReason
 
-LONGEST_SECONDS = 86_400.0  # in one piece: a timer of months is none that every event loop takes
+DAY_SECONDS = 86_400.0  # not every event loop takes a timer of months
 
 
 class Vigil:
@@ -68,7 +68,7 @@ class Vigil:
             return
         loop = asyncio.get_running_loop()
         self._turn = loop.create_future()
-        timer = loop.call_later(min(seconds, LONGEST_SECONDS), self._wake)
+        timer = loop.call_later(min(seconds, DAY_SECONDS), self._wake)
         try:
             await self._turn
         finally:

@@ -76,11 +76,11 @@ def _run_round(
                 for requestor in found:
                     await requestor.create()
             await measure(found, act, min(WARM_SECONDS, seconds))
-            used, counted = _cpu(subject), _count(subject)
+            used, counted = used_by(subject), _count(subject)
             sample = await measure(found, act, seconds)
             count = len(sample.latencies)
             figures.samples.append(sample)
-            figures.cpu.append({role: 1e6 * (now - used[role]) / count for role, now in _cpu(subject).items()})
+            figures.cpu.append({role: 1e6 * (now - used[role]) / count for role, now in used_by(subject).items()})
             commands, flights = (now - before for now, before in zip(_count(subject), counted, strict=True))
             figures.commands.append(commands / count)
             figures.flights.append(flights / count)
@@ -88,7 +88,8 @@ def _run_round(
     uvloop.run(run())
 
 
-def _cpu(subject: Subject) -> dict[str, float]:
+def used_by(subject: Subject) -> dict[str, float]:
+    """The CPU seconds that the processes of each role have used so far."""
     return {role: sum(seconds_of(child.pid) for child in of) for role, of in subject.processes.items()}
 
 

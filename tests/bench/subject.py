@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from redis import Redis
 
@@ -36,6 +36,11 @@ class Subject:
     processes: Mapping[str, Sequence[Child]]
     redis: "Redis | None" = None
     open: Callable[[Target], Awaitable[Requestor]] = field(default=Requestor.open)
+
+    @property
+    def redis_url(self) -> str:
+        """Where its Redis is."""
+        return cast(Valkey, self.processes["redis"][0]).url
 
 
 @contextmanager

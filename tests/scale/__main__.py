@@ -2,7 +2,6 @@
 
 import argparse
 import asyncio
-import resource
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from tests.scale import blocked, million, overload, stopping, waiting
+from tests.scale.deployment import raise_file_limit
 
 
 class Report(Protocol):
@@ -49,12 +49,6 @@ async def run(name: str, count: int | None) -> Report:
     usual, measure = MEASURES[name]
     with tempfile.TemporaryDirectory(prefix="scale-") as folder:
         return await measure(Path(folder), usual if count is None else count)
-
-
-def raise_file_limit() -> None:
-    """As many open files as the machine allows, for this process and its children."""
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 if __name__ == "__main__":

@@ -3,10 +3,10 @@
 import asyncio
 import time
 from collections import Counter
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.scale.bystander import Bystander
 from tests.scale.deployment import ALICE, BOB, GATE, deploy
 from tests.scale.figures import memory_of, seconds_of, spread
 from tests.scale.pulse import longest_pause
@@ -15,7 +15,6 @@ from tests.scale.wire import Line, Peer, begin, create_many, request
 OPENERS = 64
 OUTAGE_SECONDS = 3.0
 STEADY_SECONDS = 12.0  # in which every stream is renewed once
-PROBE_SECONDS = 0.05
 
 
 @dataclass
@@ -28,29 +27,6 @@ class Blocked:
     lines: list[str] = field(default_factory=list)
 
 
-class Probe:
-    """Another client, who asks for a task of its own every now and then."""
-
-    def __init__(self, peer: Peer, task_id: str) -> None:
-        self._peer = peer
-        self._task_id = task_id
-        self._times: list[tuple[float, float]] = []
-
-    async def run(self) -> None:
-        """Asks for ever; a store that is away is no answer."""
-        async with await Line.open(self._peer) as line:
-            while True:
-                begun = time.time()
-                answer = await line.ask("tasks/get", {"taskId": self._task_id})
-                if "result" in answer:
-                    self._times.append((begun, time.time() - begun))
-                await asyncio.sleep(PROBE_SECONDS)
-
-    def since(self, begun: float) -> str:
-        """How long it took to be answered since a moment."""
-        return spread(took for at, took in self._times if at >= begun)
-
-
 async def measure(
     folder: Path, waiters: int, *, steady: float = STEADY_SECONDS, outage: float = OUTAGE_SECONDS
 ) -> Blocked:
@@ -58,15 +34,13 @@ async def measure(
     report = Blocked(waiters)
     async with deploy(folder, worker_concurrency=50) as deployment:
         node = deployment.nodes[0].process
-        alice, bob = await begin(node.url, ALICE), await begin(node.url, BOB)
-        probe = Probe(bob, (await create_many(bob, 1, "timed", lines=1))[0])
+        alice = await begin(node.url, ALICE)
         tasks = await create_many(alice, waiters, "held")
         before = memory_of(node.pid)
         waiting, begun = await block(alice, tasks, report), time.time()
         report.lines.append(f"{waiters} waiters: {(memory_of(node.pid) - before) / waiters:.1f} KiB each")
-        probing = asyncio.create_task(probe.run())
-        try:
-            await rest(report, probe, folder, node.pid, steady)
+        with await asyncio.to_thread(Bystander, node.url, BOB, "timed") as bystander:
+            await rest(report, bystander, folder, node.pid, steady)
             begun = time.time()
             await asyncio.to_thread(deployment.store.kill)
             used = seconds_of(node.pid)
@@ -80,22 +54,18 @@ async def measure(
                 f"all over {time.time() - back:.1f} s after the store was back: {dict(report.outcomes)}"
             )
             report.lines.append(f"from the end of a run to its answer: {spread(report.delays)}")
-            report.lines.append(f"another client's tasks/get meanwhile: {probe.since(begun)}")
+            report.lines.append(f"another client's tasks/get meanwhile: {spread(bystander.since(begun))}")
             report.lines.append(f"longest pause of the loop: {longest_pause(folder, begun, time.time())}")
-        finally:
-            probing.cancel()
-            with suppress(asyncio.CancelledError):
-                await probing
     return report
 
 
-async def rest(report: Blocked, probe: Probe, folder: Path, pid: int, seconds: float) -> None:
+async def rest(report: Blocked, bystander: Bystander, folder: Path, pid: int, seconds: float) -> None:
     """Nothing happens."""
     begun, used = time.time(), seconds_of(pid)
     await asyncio.sleep(seconds)
     share = (seconds_of(pid) - used) / seconds
     pause = longest_pause(folder, begun, time.time())
-    report.lines.append(f"at rest: {share:.0%} of a core; another client's tasks/get: {probe.since(begun)}")
+    report.lines.append(f"at rest: {share:.0%} of a core; another client's tasks/get: {spread(bystander.since(begun))}")
     report.lines.append(f"at rest: longest pause of the loop {pause}")
 
 
@@ -129,7 +99,7 @@ async def wait(peer: Peer, task_id: str, gate: asyncio.Semaphore, opened: asynci
                     return
             report.outcomes["closed"] += 1
     except (OSError, asyncio.IncompleteReadError, ValueError) as error:
-        report.outcomes[f"broken: {type(error).__name__}"] += 1
+        report.outcomes[f"broken: {type(error).__name__}: {error}"[:200]] += 1
     finally:
         if not opened.is_set():
             opened.set()

@@ -1,5 +1,6 @@
 """What is measured: a deployment with no limits in the way, on an AOF that is synced every second."""
 
+import resource
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, redirect_stdout
 from io import StringIO
@@ -30,3 +31,9 @@ async def deploy(folder: Path, *, nodes: int = 1, workers: int = 1, **settings: 
                 yield await deployment.start(nodes, workers)
     finally:
         (folder / "log").write_text(log.getvalue())
+
+
+def raise_file_limit() -> None:
+    """As many open files as the machine allows, for this process and its children."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))

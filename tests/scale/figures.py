@@ -12,8 +12,14 @@ def spread(seconds: Iterable[float]) -> str:
     values = sorted(1000 * value for value in seconds)
     if not values:
         return "nothing measured"
-    middle, late = values[len(values) // 2], values[min(len(values) - 1, len(values) * 99 // 100)]
+    middle, late = quantile(values, 0.5), quantile(values, 0.99)
     return f"p50 {middle:.0f} ms, p99 {late:.0f} ms, max {values[-1]:.0f} ms, of {len(values)}"
+
+
+def quantile(values: Iterable[float], share: float) -> float:
+    """What this share of the values stays below; 0 if there are none."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0.0
 
 
 def memory_of(pid: int) -> int:

@@ -1,8 +1,8 @@
 """Fills a store with tasks, by the scripts that nodes and workers use, many calls in one flight."""
 
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, cast
 
 from redis.asyncio import Redis
 
@@ -18,17 +18,36 @@ SHARES = {"completed": 0.85, "failed": 0.05, "cancelled": 0.02}  # of all tasks;
 FIELDS = ("schema", "tool", "method", "params", "protocol", "principal", "session", "poll_interval", "max_attempts")
 NO_LIMITS = (10**9, 10**9)  # of unfinished and of waiting tasks
 ADMITTED = ("", "", 1, "", "", 0, 1, "")  # no session, any number of requests, nobody to name
+SHELF = "shelf"  # a queue from which no worker takes anything
 PAYLOAD = '{"content":[{"type":"text","text":"' + "x" * 60 + '"}],"isError":false}'
 
 
-class Filler:
-    """``sample`` is a record that a node wrote.  All ``owners`` get as many tasks, but the first a tenth of all."""
+async def read_record(redis: Redis, task_id: str) -> dict[str, str]:
+    """A record as a node wrote it: what fillers take as a sample."""
+    record: dict[bytes, bytes] = await cast(Any, redis.hgetall(Keys().task(task_id)))
+    return {name.decode(): value.decode() for name, value in record.items()}
 
-    def __init__(self, redis: Redis, sample: Mapping[str, str], owners: Sequence[str]) -> None:
+
+class Filler:
+    """``sample`` is a record that a node wrote.  All ``owners`` get as many tasks, but the first a tenth of all.
+
+    ``shares``: how many of all tasks end in which way.
+    """
+
+    def __init__(
+        self,
+        redis: Redis,
+        sample: Mapping[str, str],
+        owners: Sequence[str],
+        *,
+        shares: Mapping[str, float] = SHARES,
+    ) -> None:
+        self._shares = shares
         self._redis = redis
         self._keys = Keys()
         self._owners = owners
         self._queue = sample["queue"]
+        self._tool = sample["tool"]
         self._fields: list[Argument] = [item for name in FIELDS if name in sample for item in (name, sample[name])]
         self._claims = 0
 
@@ -37,7 +56,7 @@ class Filler:
         for start in range(0, count, FLIGHT):
             size = min(FLIGHT, count - start)
             ids = await self.create(size, start)
-            over = {status: round(share * size) for status, share in SHARES.items()}
+            over = {status: round(share * size) for status, share in self._shares.items()}
             await self._end(ids[: sum(over.values())], [status for status, many in over.items() for _ in range(many)])
 
     async def create_many(self, count: int, *, ttl: int = HOUR) -> None:
@@ -50,10 +69,18 @@ class Filler:
         ids = [(new_task_id("0"), self._owner(number)) for number in range(start, start + count)]
         await self._fly(
             "create",
-            ((id, owner, self._queue, "task", ttl, *NO_LIMITS, encode_job(id), *self._fields) for id, owner in ids),
+            (
+                (id, owner, self._queue, "task", ttl, *NO_LIMITS, encode_job(id), self._tool, *self._fields)
+                for id, owner in ids
+            ),
             admitted=True,
         )
         return ids
+
+    async def complete(self, count: int, make_payload: Callable[[], str]) -> None:
+        """Completes so many of those that wait, as fast as the store can; each flight has a payload of its own."""
+        for start in range(0, count, FLIGHT):
+            await self._run(min(FLIGHT, count - start), payload=make_payload())
 
     async def claim(self, count: int, worker: str, lease: int) -> int:
         """Has a worker claim so many of them, and returns how many it got."""
@@ -75,14 +102,16 @@ class Filler:
             ((id, owner, secrets.token_hex(8), "no", "status") for id, owner in run["cancelled"]),
             admitted=True,
         )
+        await self._run(len(run["completed"]) + len(run["failed"]), failed=len(run["failed"]))
+
+    async def _run(self, count: int, *, failed: int = 0, payload: str = PAYLOAD) -> None:
+        """Has a worker claim so many of those that wait, and end them; so many of them fail."""
         worker = secrets.token_hex(4)
-        size = len(run["completed"]) + len(run["failed"])
-        (answer,) = await self._fly("claim", [(worker, 1, HOUR, size, size, 1, self._queue, 0, "0")])
-        failed = len(run["failed"])
+        (answer,) = await self._fly("claim", [(worker, 1, HOUR, count, count, 1, self._queue, 0, "0")])
         finishes = []
         for number, (id, fence, *_) in enumerate(answer[2]):
             status = "failed" if number < failed else "completed"
-            finishes.append((id, fence, secrets.token_hex(8), status, "", "result", PAYLOAD))
+            finishes.append((id, fence, secrets.token_hex(8), status, "", "result", payload))
         await self._fly("finish", finishes)
         await self._fly("leave", [(worker,)])
 

@@ -5,7 +5,7 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from redis.asyncio import Redis
 
@@ -14,7 +14,7 @@ from receiver.store.scripts import load
 from tests.acceptance.deployment import Deployment
 from tests.scale.deployment import ALICE, BOB, deploy
 from tests.scale.figures import spread
-from tests.scale.filling import OWNERS, Filler
+from tests.scale.filling import OWNERS, Filler, read_record
 from tests.scale.pulse import Pause, longest_pause
 from tests.scale.wire import Line, Peer, begin, create
 
@@ -43,7 +43,7 @@ async def measure(folder: Path, count: int, *, leases: int = LEASES) -> Million:
     async with deploy(folder, workers=0) as deployment:
         redis = Redis.from_url(deployment.store.url)
         first = deployment.nodes[0].process
-        samples = [await _sample(redis, keys, await begin(first.url, token)) for token in (ALICE, BOB)]
+        samples = [await _sample(redis, await begin(first.url, token)) for token in (ALICE, BOB)]
         first.terminate()
         filler = Filler(
             redis, samples[0], [sample["owner"] for sample in samples] + [f"{n:032x}" for n in range(OWNERS)]
@@ -91,12 +91,9 @@ async def _work(report: Million, deployment: Deployment, redis: Redis, keys: Key
     report.pause = longest_pause(deployment.folder, begun, time.time())
 
 
-async def _sample(redis: Redis, keys: Keys, peer: Peer) -> dict[str, str]:
-    """A record as a node writes it."""
+async def _sample(redis: Redis, peer: Peer) -> dict[str, str]:
     async with await Line.open(peer) as line:
-        task_id = await create(line, "timed")
-    record: dict[bytes, bytes] = await cast(Any, redis.hgetall(keys.task(task_id)))
-    return {name.decode(): value.decode() for name, value in record.items()}
+        return await read_record(redis, await create(line, "timed"))
 
 
 async def _until_none(count: Callable[[float], Awaitable[int]]) -> float:
