@@ -14,6 +14,16 @@ def encode_job(task_id: str) -> bytes:
     return serialize_job(FUNCTION, (task_id,), {}, None, int(time.time() * 1000), serializer=serialize)
 
 
+def is_job_of(task_id: str, job: bytes) -> bool:
+    """Whether ``job`` is what ``encode_job`` wrote for a task."""
+    try:
+        read = deserialize(job)
+    except orjson.JSONDecodeError:
+        return False
+    enqueued = read.get("et") if isinstance(read, dict) else None
+    return isinstance(enqueued, int) and read == {"f": FUNCTION, "a": [task_id], "k": {}, "t": None, "et": enqueued}
+
+
 def serialize(job: dict[str, Any]) -> bytes:
     """arq's serializer: JSON, since its default runs code that whoever can write to Redis chose."""
     return orjson.dumps(job)

@@ -1,9 +1,10 @@
 """ReceiverWorker: arq's Worker with our claim, wake-up, lease and finish.
 
-arq runs a job, by its own ``run_job``; when it is given one, and what becomes of it, is decided here::
+arq has the process: its signals, its hooks, its command line.  Its own ``run_job`` would ask Redis for what the claim
+brought along, and write what the script does that ends a run; it is a quarter of what a task costs a worker::
 
     doorbell ──┐
-    free slot ─┼─▶ claim ─▶ run_job ─▶ runner ─▶ finish
+    free slot ─┼─▶ claim ─▶ runner ─▶ finish
     due retry ─┘              ▲
                               └── heartbeat, listener: stop
 """
@@ -13,17 +14,19 @@ import itertools
 import sys
 from collections.abc import Collection, Iterable
 from contextlib import AsyncExitStack, suppress
+from datetime import UTC, datetime
 from functools import partial
 from signal import Signals
 from typing import Any
 
 import structlog
 from arq.connections import ArqRedis
+from arq.typing import StartupShutdown
 from arq.worker import Worker, func
 
 from receiver.protocol.errors import ReceiverError, StartupError
 from receiver.protocol.outcome import Outcome
-from receiver.queue import FUNCTION, deserialize, serialize
+from receiver.queue import FUNCTION, deserialize, is_job_of, serialize
 from receiver.receiver import Receiver
 from receiver.settings import Settings
 from receiver.store.checks import check_server
@@ -33,7 +36,6 @@ from workers.actor import Actors
 from workers.doorbell import Doorbell
 from workers.equipment import Equipment
 from workers.exporter import expose_metrics
-from workers.handover import CURRENT, Handover
 from workers.heartbeat import Heartbeat
 from workers.janitor import keep_sweeping, keep_sweeping_sessions
 from workers.lifespan import enter_lifespan
@@ -208,21 +210,33 @@ class ReceiverWorker(Worker):
     def _start(self, active: ActiveRun) -> None:
         claim = active.claim
         active.waits.on_wait = self._wake.set  # it gives its slot back
-        name = f"{self.equipment.keys.job_id(claim.task_id)}#{claim.run}"  # arq must not mix two runs of a task
-        token = CURRENT.set(active)
-        self.tasks[name] = asyncio.create_task(self._run(name, active))
-        CURRENT.reset(token)
+        name = f"{self.equipment.keys.job_id(claim.task_id)}#{claim.run}"  # two runs of a task must not be mixed
+        self.tasks[name] = asyncio.create_task(self._run(active))
         self.tasks[name].add_done_callback(partial(self._end, name, active))
 
-    async def _run(self, name: str, active: ActiveRun) -> None:
-        """A run from arq's side; whatever fails on it, the task gets an end, or it would be claimed for ever."""
+    async def _run(self, active: ActiveRun) -> None:
+        """One run; whatever fails on it, the task gets an end, or it would be claimed for ever."""
         try:
-            await self.run_job(name, int(active.claim.text("created_at")))
+            if not is_job_of(active.claim.task_id, active.claim.job):
+                await self.runner.finish(active, Outcome.of_error(ReceiverError("The job of this task is damaged")))
+                return
+            await self._call(self.on_job_start, active)
+            await self.runner.execute(active)
+            await self._call(self.on_job_end, active)
+            await self._call(self.after_job_end, active)
         except Exception:
             log.exception("run_failed", task_id=active.claim.task_id, run=active.claim.run)
         this = asyncio.current_task()
         if not active.is_settled and this is not None and not this.cancelling():
             await self.runner.give_up(active)
+
+    async def _call(self, hook: StartupShutdown | None, active: ActiveRun) -> None:
+        """One of arq's hooks for jobs."""
+        if hook is not None:
+            claim = active.claim
+            created = datetime.fromtimestamp(int(claim.text("created_at")) / 1000, tz=UTC)
+            about = {"job_id": self.equipment.keys.job_id(claim.task_id), "job_try": claim.attempt}
+            await hook({**self.ctx, **about, "enqueue_time": created, "score": int(claim.text("created_at"))})
 
     def _end(self, name: str, active: ActiveRun, task: "asyncio.Task[None]") -> None:
         del self.tasks[name]
@@ -232,28 +246,9 @@ class ReceiverWorker(Worker):
         if not task.cancelled() and (error := task.exception()):
             log.error("run_failed", task_id=active.claim.task_id, run=active.claim.run, exc_info=error)
 
-    # What arq's run_job calls
-
-    @property
-    def pool(self) -> ArqRedis:
-        """For ``run_job``: the job from the claim; for all others: the pool."""
-        active = CURRENT.get()
-        return super().pool if active is None else Handover(active.claim)  # type: ignore[return-value] # stands in
-
     async def _execute(self, ctx: dict[Any, Any], task_id: str) -> None:
-        """The one function that jobs name."""
-        active = CURRENT.get()
-        if active is None or active.claim.task_id != task_id:
-            raise RuntimeError("a job was started without its claim")
-        await self.runner.execute(active)
-
-    async def finish_job(self, *arguments: Any) -> None:
-        """Nothing is left to do: the script that stored the outcome removed arq's keys."""
-
-    async def finish_failed_job(self, job_id: str, result_data: bytes | None) -> None:
-        """arq could not run the job: it is missing, unreadable, or names another function."""
-        if active := CURRENT.get():
-            await self.runner.finish(active, Outcome.of_error(ReceiverError("The job of this task is damaged")))
+        """The one function that jobs name, for arq; runs begin with their claims."""
+        raise RuntimeError("a job was started without its claim")
 
     # Ending
 

@@ -19,7 +19,7 @@ from redis.asyncio import Redis
 from tests.bench import stock
 from tests.bench.row import Plan, Row
 from tests.bench.stock import FASTEST, Stock
-from tests.bench.subject import APP
+from tests.bench.subject import APP, SETTINGS
 from tests.bench.supply import Supply
 from tests.processes import Child, Valkey, Worker
 from tests.scale.figures import seconds_of
@@ -85,7 +85,7 @@ class Ours(Crew):
     def __init__(self, valkey: Valkey, supply: Supply, slots: int | None = None) -> None:
         self.name = "the worker" if slots is None else f"the worker with {slots} slots"
         self.valkey, self.redis, self._supply = valkey, supply.redis, supply
-        self._settings: dict[str, Any] = {} if slots is None else {"worker_concurrency": slots}
+        self._settings: dict[str, Any] = SETTINGS if slots is None else SETTINGS | {"worker_concurrency": slots}
 
     def start(self) -> Child:
         return Worker(APP, self.valkey.url, **self._settings)

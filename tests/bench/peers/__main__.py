@@ -14,7 +14,7 @@ from tests.bench.peers.installation import NotInstalled, version_of
 from tests.bench.peers.roster import Contestant, gather_contestants
 from tests.bench.peers.rounds import Cells, run_rounds
 from tests.bench.peers.table import make_rows, render_markdown, render_terminal, tell_ways
-from tests.scale.__main__ import raise_file_limit
+from tests.scale.deployment import raise_file_limit
 
 PACKAGES = {
     "fastmcp3": ("fastmcp", "pydocket", "mcp", "redis", "uvicorn"),
