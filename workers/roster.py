@@ -32,7 +32,9 @@ class ActiveRun:
 
     ``has_begun``: its function was called, or may have been.  ``is_watched``: a vigil is kept over it.
 
-    ``is_over``: nothing that its function still does counts.  ``is_settled``: the store knows what became of it.
+    ``has_ended``: its function has, and the store has to be told.  ``is_settled``: the store knows what became of it.
+
+    ``is_over``: nothing that its function still does counts.
 
     ``span``: what a trace shows of it.
     """
@@ -46,6 +48,7 @@ class ActiveRun:
     replays: bool = False
     has_begun: bool = False
     is_watched: bool = False
+    has_ended: bool = False
     is_over: bool = False
     is_settled: bool = False
     span: Span = INVALID_SPAN
@@ -56,6 +59,11 @@ class ActiveRun:
         if self.stop_reason is None:
             self.stop_reason = reason
             self.on_change()
+
+    def end(self) -> None:
+        """Its function has ended, and gives its slot back."""
+        self.has_ended = True
+        self.waits.on_wait()
 
     def leave(self) -> None:
         """Its worker leaves: it may end, but not wait."""
@@ -178,8 +186,14 @@ class Roster:
 
     @property
     def slots(self) -> Slots:
-        """The free slots.  A run that waits has none; when it goes on, there may be more of them than slots."""
+        """The free slots.  A run that waits has none; when it goes on, there may be more of them than slots.
+
+        One that only has to tell the store of its end has none either, so that the next is claimed meanwhile; while the
+        store is slow, there are not more of these than slots.
+        """
         runs = [run for run in self.runs() if not run.waits.is_waiting]
-        free = self._capacity - len(runs)
-        tasks = sum(run.claim.kind == "task" for run in runs)
+        ended = sum(run.has_ended for run in runs)
+        busy = [run for run in runs if not run.has_ended]
+        free = self._capacity - len(busy) - max(0, ended - self._capacity)
+        tasks = sum(run.claim.kind == "task" for run in busy)
         return Slots(max(0, free), max(0, min(free, self._open_capacity - tasks)))

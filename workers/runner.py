@@ -137,6 +137,7 @@ class Runner:
             return operation.refuse(error, as_task=claim.kind == "task")
         reason = await Vigil(self._runs, active, operation, work.ending, self._settings.park_after_seconds).keep()
         if reason is None:
+            active.end()
             return await self._conclude(active, operation, work.ending.result())
         if reason == "shutdown" and not active.may_run_again:
             return await self._interrupt(active, operation, work)

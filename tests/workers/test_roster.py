@@ -37,6 +37,23 @@ def test_a_slot_is_free_again_when_its_run_ended() -> None:
     assert (len(roster), roster.slots.free) == (0, 1)
 
 
+def test_a_run_that_only_has_to_tell_of_its_end_holds_no_slot() -> None:
+    roster = Roster(2, 0)
+    for run in fill(roster, tasks=2):
+        run.end()
+    assert roster.slots.free == 2
+    roster.add([new_claim(f"later{number}") for number in range(2)], number=2)
+    assert roster.slots.free == 0
+
+
+def test_a_store_that_is_slow_does_not_make_a_worker_claim_for_ever() -> None:
+    roster = Roster(2, 0)
+    for number in range(4):
+        for run in roster.add([new_claim(f"task{number}")], number):
+            run.end()
+    assert roster.slots.free == 0
+
+
 def test_a_snapshot_holds_a_claim_and_all_that_it_brought() -> None:
     roster = Roster(5, 0)
     assert roster.snapshot() == (0, {})
