@@ -10,7 +10,7 @@ import secrets
 from typing import Any
 
 import orjson
-from redis.asyncio import Redis
+from redis.asyncio import BlockingConnectionPool, Redis
 
 CREATE = """
 redis.call('HSET', KEYS[1], unpack(ARGV, 4))
@@ -38,7 +38,7 @@ class Floor:
     """The application; ``url`` is where Redis is."""
 
     def __init__(self, url: str) -> None:
-        self._redis = Redis.from_url(url, max_connections=64)
+        self._redis = Redis(connection_pool=BlockingConnectionPool.from_url(url, max_connections=64))
         self._scripts: dict[str, str] = {}
         self._waiting: dict[bytes, asyncio.Future[None]] = {}
         self._listening: asyncio.Task[None] | None = None

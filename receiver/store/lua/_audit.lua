@@ -42,12 +42,11 @@ local function audit_miss(id, owner)
   audit_once(id, 'denied', found and found ~= owner and 'foreign' or 'unknown')
 end
 
--- Notes how a task ended: by whom, or else by its worker.
-local function audit_end(id, status)
+-- Notes how a task of this label and owner ended: by whom, or else by its worker.
+local function audit_end(id, label, owner, worker, status)
   if AUDIT_EVENTS == 0 or caller then
-    return audit(id, 'success', status)
+    return audit_as(id, label, owner, 'success', status)
   end
-  local task = redis.call('HMGET', key_task(id), 'kind', 'tool', 'owner', 'worker')
-  append_event('worker', 'finish', task[4] or '', task[3], '', '', '', '', id, task[1] .. ':' .. (task[2] or ''),
+  append_event('worker', 'finish', worker or '', owner, '', '', '', '', id, label,
     status == 'failed' and 'failure' or 'success', status)
 end

@@ -25,7 +25,7 @@ local function put(outbox, message, until_ms)
 end
 
 -- Puts a message into the outbox of a task, if anybody listens: it would be of no use to who comes later.  Who makes a
--- plain call listens to it.
+-- plain call listens to it.  A function is asked for the message then.
 local function say(id, message, now)
   local task = redis.call('HMGET', key_task(id), 'session', 'expires_at', 'kind')
   local session = task[1]
@@ -33,17 +33,19 @@ local function say(id, message, now)
   if not heard and not (session and is_awaited(key_hearers(session), now)) then
     return
   end
-  put(key_outbox(id), message, math.min(task[2], now + OUTBOX_MS))
+  put(key_outbox(id), type(message) == 'function' and message() or message, math.min(task[2], now + OUTBOX_MS))
   call_streams(id, session)
 end
 
 -- Says what a task has become.  It says so as of now: a stream that comes later must not tell of a later state before
 -- the messages that led to it (T-61).
 local function say_status(id, now)
-  local task = redis.call(
-    'HMGET', key_task(id), 'status', 'status_message', 'created_at', 'updated_at', 'ttl', 'poll_interval')
-  for i = 1, 6 do
-    task[i] = task[i] or ''
-  end
-  say(id, 'status\n' .. id .. '\n' .. table.concat(task, '\n'), now)
+  say(id, function()
+    local task = redis.call(
+      'HMGET', key_task(id), 'status', 'status_message', 'created_at', 'updated_at', 'ttl', 'poll_interval')
+    for i = 1, 6 do
+      task[i] = task[i] or ''
+    end
+    return 'status\n' .. id .. '\n' .. table.concat(task, '\n')
+  end, now)
 end

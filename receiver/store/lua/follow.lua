@@ -23,7 +23,9 @@ end
 local now, is_over = now_ms(), task[5] ~= 'working' and task[5] ~= 'input_required'
 if task[3] or redis.call('HEXISTS', key_stream(stream), 'unwanted') == 1 then
   return { -2 } -- L-07
-elseif not renew_stream(stream, ARGV[2], begins, listens and key_listeners(id), now, lease) then
+end
+local is_brief = is_over and begins and redis.call('EXISTS', key_stream(stream)) == 0 -- ends as soon as it begins
+if not is_brief and not renew_stream(stream, ARGV[2], begins, listens and key_listeners(id), now, lease) then
   return { -2 }
 end
 local is_expected = begins and was_expected(id)
@@ -50,7 +52,7 @@ elseif listens then
     redis.call('PUBLISH', key_events(id), 'message')
   end
 end
-if is_over and has_all then
+if is_over and has_all and not (is_brief and #kept == 0) then
   drop_stream(stream, false, redis.call('HEXISTS', key_stream(stream), 'taken_over') == 1, lease)
   leave_task(stream, session, id, request, true, lease, now)
 end
