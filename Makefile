@@ -12,7 +12,7 @@ PIP_RELEASE := pip==26.3
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install run test conformance console-test console-shots chaos scale bench-peers lint lint-lua format docs lock clean
+.PHONY: help install run test conformance console-test console-shots chaos scale bench bench-peers lint lint-lua format docs lock clean
 
 help:
 	@echo "Chores (PYTHON=$(PYTHON) VENV=$(VENV); ARGS=... goes to the command):"
@@ -46,6 +46,10 @@ chaos: $(INSTALLED) ## break everything for a while, and see what is lost; MINUT
 
 scale: $(INSTALLED) ## measure with ten thousand waiters, a million tasks and the like; ARGS=blocked for one of it
 	@$(BIN)/python -m tests.scale $(ARGS)
+
+bench: $(INSTALLED) ## measure this server beside the floor of its stack, for docs/benchmarks.md; ARGS="P1 --rounds 1"
+	@$(PIP) install --constraint constraints.txt --group bench
+	@$(BIN)/python -m tests.bench $(ARGS)
 
 bench-peers: $(INSTALLED) ## install other task servers, and measure them beside this one; ARGS="--rounds 1 --seconds 1"
 	@$(BIN)/python -m tests.bench.peers $(ARGS)

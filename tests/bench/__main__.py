@@ -1,44 +1,98 @@
-"""``python -m tests.bench``: this server and the floor under the same load, in one run."""
+"""``python -m tests.bench``: what this server can do, beside what its stack can, in one run; P1 to P10 and goals."""
 
 import argparse
 import sys
 import tempfile
-from contextlib import ExitStack
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 
-from tests.bench.comparing import Figures, compare
-from tests.bench.subject import run_floor, run_receiver
+from rich.console import Console
+from rich.table import Table
+
+from tests.bench import growth, loads, machine, pages, pairs, storage, waiters, work
+from tests.bench.page import PAGE, write_between
+from tests.bench.row import Plan, Row
+from tests.processes import ROOT
+
+PACKAGES = ("mcp-task-receiver", "uvicorn", "uvloop", "httptools", "redis", "hiredis", "orjson", "pydantic", "arq")
+PICTURES = ROOT / "docs" / "images"
+Measure = Callable[[Plan], Sequence[Row]]
 
 
 def main() -> int:
-    """Measures, and prints."""
+    """Measures, prints the table, and writes it to its page."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
+    parser.add_argument("numbers", nargs="*", metavar="P1", help="what to measure; all without")
     parser.add_argument("--seconds", type=float, default=3.0, help="of each round")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--requestors", type=int, nargs="*", default=[1, 16, 64])
-    parser.add_argument("load", nargs="*", default=["create", "get", "run"])
+    parser.add_argument("--most", type=int, default=1_000_000, help="tasks in the largest store")
+    parser.add_argument("--no-page", action="store_true", help=f"leave {PAGE.name} as it is")
     given = parser.parse_args()
-    for load in given.load:
-        with tempfile.TemporaryDirectory() as path, ExitStack() as stack:
-            floor = stack.enter_context(run_floor(Path(path)))
-            receiver = stack.enter_context(run_receiver(Path(path), workers=int(load == "run")))
-            for count in given.requestors:
-                found = compare([floor, receiver], load, requestors=count, seconds=given.seconds, rounds=given.rounds)
-                for name, figures in found.items():
-                    print(f"{load} at {count}: {name} {_show(figures)}", flush=True)
-                print(f"  {found['receiver'].rate / found['floor'].rate:.2f} of the floor", flush=True)
+    wanted = {number.upper() for number in given.numbers}
+    is_wanted = partial(_is_wanted, wanted)
+    rows: list[Row] = []
+    with tempfile.TemporaryDirectory(prefix="bench-") as path:
+        plan = Plan(Path(path), given.seconds, given.rounds, given.most, _tell)
+        for numbers, measure in _measures(is_wanted, None if given.no_page else PICTURES):
+            if any(map(is_wanted, numbers)):
+                rows += [row for row in measure(plan) if is_wanted(row.number)]
+    rows.sort(key=lambda row: int(row.number[1:]))
+    notes = _describe(given.rounds, given.seconds)
+    console = Console(width=None if sys.stdout.isatty() else 200)
+    console.print(_render_terminal(rows), *notes, sep="\n", highlight=False, soft_wrap=True)
+    if not given.no_page and not wanted:  # a page is of one run
+        write_between("goals", "\n".join([_render_markdown(rows), "", *(f"- {note}" for note in notes)]))
     return 0
 
 
-def _show(of: Figures) -> str:
-    least, most = of.spread
-    parts = [
-        f"{of.rate:.0f}/s ({least:.0f}-{most:.0f})",
-        f"p50 {of.latency(0.5):.2f} p99 {of.latency(0.99):.2f} ms",
-        f"cpu {' '.join(f'{role} {of.cpu_of(role):.0f}' for role in of.cpu[0])} us",
-        f"commands {of.commands[-1]:.1f} flights {of.flights[-1]:.1f}",
+def _measures(is_wanted: Callable[[str], bool], pictures: Path | None) -> list[tuple[Sequence[str], Measure]]:
+    return [
+        (("P1", "P2", "P3", "P4"), partial(loads.measure, numbers=is_wanted)),
+        (("P7", "P8"), work.measure),
+        (("P9",), storage.measure),
+        (("P10",), pairs.measure),
+        (("P5",), waiters.measure),
+        (("P6",), pages.measure),
+        (("P10",), partial(growth.measure, into=pictures)),
     ]
-    return ", ".join(parts)
+
+
+def _is_wanted(wanted: set[str], number: str) -> bool:
+    return not wanted or number in wanted
+
+
+def _describe(rounds: int, seconds: float) -> list[str]:
+    return [
+        f"{datetime.now(UTC):%Y-%m-%d}, {rounds} rounds of {seconds:g} s, what is compared in turns; medians, and in "
+        "parentheses the slowest and the fastest round.",
+        f"{machine.describe()}; client, servers and Redis share it.",
+        f"{machine.describe_programs()}; Redis writes nothing to disk.",
+        f"{', '.join(f'{name} {version(name)}' for name in PACKAGES)}.",
+    ]
+
+
+def _render_markdown(rows: Sequence[Row]) -> str:
+    lines = ["| | what | measured | goal | met |", "| --- | --- | --- | --- | --- |"]
+    return "\n".join([*lines, *(f"| {' | '.join(_cells(row))} |" for row in rows)])
+
+
+def _render_terminal(rows: Sequence[Row]) -> Table:
+    table = Table("", "what", "measured", "goal", "met")
+    for row in rows:
+        table.add_row(*_cells(row), style="red" if row.is_met is False else "")
+    return table
+
+
+def _cells(row: Row) -> tuple[str, str, str, str, str]:
+    met = "" if row.is_met is None else "yes" if row.is_met else "**no**"
+    return row.number, row.what, row.measured, row.goal, met
+
+
+def _tell(what: str) -> None:
+    print(what, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":
