@@ -162,7 +162,7 @@ BUGS: dict[str, Bug] = {
     "heartbeat_idle": Bug(
         "a heartbeat renews nothing",
         ("I10",),
-        [Edit("heartbeat", "grant_lease(id, worker, queue, number, now, lease)")],
+        [Edit("heartbeat", "renew_lease(id, worker, queue, number, now, lease)")],
         faults=("script flush",),
         tools=("slow", "threaded"),
     ),

@@ -6,16 +6,22 @@ local function capped_tool(queue)
   return string.match(queue, ':(.+)$')
 end
 
--- Gives a run's lease to a worker, new or again.  now and lease in ms; number is the claim that it came with.
-local function grant_lease(id, worker, queue, number, now, lease)
-  redis.call('HSET', key_task(id), 'worker', worker, 'lease_until', int(now + lease))
-  redis.call('HDEL', key_task(id), 'lost')
+-- Gives a run's lease to a worker.  now and lease in ms; number is the claim that it came with; behind them, what else
+-- changes in the record.
+local function grant_lease(id, worker, queue, number, now, lease, ...)
+  redis.call('HSET', key_task(id), 'worker', worker, 'lease_until', int(now + lease), ...)
+  redis.call('HDEL', key_task(id), 'lost', 'handed_back')
   redis.call('ZADD', key_leases(), int(now + lease), id)
   redis.call('HSET', key_held(worker), id, number)
-  leave_queue(id, queue)
   if capped_tool(queue) then
     redis.call('SADD', key_running(capped_tool(queue)), id)
   end
+end
+
+-- The same again for a run that goes on; if it was lost, it is in the queue.
+local function renew_lease(id, worker, queue, number, now, lease)
+  grant_lease(id, worker, queue, number, now, lease)
+  leave_queue(id, queue)
 end
 
 -- Takes a run's lease away from its worker; the task stands nowhere until its caller puts it somewhere.

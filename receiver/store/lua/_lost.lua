@@ -8,7 +8,9 @@ local function watch_clock(now, lease)
     hold = now + lease
     redis.call('HSET', key_clock(), 'hold_until', int(hold))
   end
-  redis.call('HSET', key_clock(), 'seen', int(now))
+  if not seen or now - tonumber(seen) > lease / 100 then
+    redis.call('HSET', key_clock(), 'seen', int(now))
+  end
   return now >= tonumber(hold)
 end
 

@@ -28,19 +28,19 @@ local function take(id, queue, score)
     return 'removed'
   end
   if mine[id] == task[2] and task[5] then -- it runs here, and lost its lease meanwhile: the same run goes on
-    grant_lease(id, worker, queue, claim, now, lease)
+    renew_lease(id, worker, queue, claim, now, lease)
     return 'renewed'
   elseif mine[id] then
     return 'passed' -- a run of it that was given back, or an older one, must end here first
   end
   local run = task[2] + 1
   local attempt = task[3] + (task[4] and 0 or 1)
-  redis.call('HSET', key_task(id), 'run', int(run), 'attempt', int(attempt), 'score', score, 'started_at', int(now))
-  redis.call('HDEL', key_task(id), 'handed_back')
   if task[5] then
     redis.call('HINCRBY', key_task(id), 'losses', 1)
   end
-  grant_lease(id, worker, queue, claim, now, lease)
+  grant_lease(id, worker, queue, claim, now, lease, 'run', int(run), 'attempt', int(attempt), 'score', score,
+    'started_at', int(now))
+  redis.call('ZREM', key_queue(queue), J .. id)
   if run > 1 then
     note_run(id, 'started', now)
   end
@@ -48,9 +48,9 @@ local function take(id, queue, score)
   return 'taken'
 end
 
--- Remembers how far a queue was served; a task that came back to its old place does not turn it back.
+-- Remembers how far a queue was served, if it was (nil = nothing); a task that is back at its old place changes nothing.
 local function serve(queue, score)
-  if tonumber(score) > tonumber(redis.call('HGET', key_served(), queue) or 0) then
+  if score and tonumber(score) > tonumber(redis.call('HGET', key_served(), queue) or 0) then
     redis.call('HSET', key_served(), queue, score)
     redis.call('ZREMRANGEBYSCORE', key_fair(queue), '-inf', score)
   end

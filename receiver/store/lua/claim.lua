@@ -22,28 +22,33 @@ end
 -- Takes what it may from one queue, and leaves the bell ringing only for what another worker could take.
 local function take_from(queue, cap, plain)
   local room = cap > 0 and cap - redis.call('SCARD', key_running(capped_tool(queue))) or math.huge
-  local passed = 0
+  local passed, served, is_at_end = 0, nil, false
   while room > 0 and removals > 0 and (plain and free or math.min(free, open)) > 0 do
     local head = redis.call('ZRANGE', key_queue(queue), passed, passed, 'WITHSCORES')
-    if not head[1] then break end
+    is_at_end = not head[1]
+    if is_at_end then break end
     local verdict = take(string.sub(head[1], #J + 1), queue, head[2])
     passed = passed + (verdict == 'passed' and 1 or 0)
     removals = removals - (verdict == 'removed' and 1 or 0)
     room = room - ((verdict == 'taken' or verdict == 'renewed') and 1 or 0)
     if verdict == 'taken' then
       free, open = free - 1, open - (plain and 0 or 1)
-      serve(queue, head[2])
+      served = head[2]
     end
   end
-  if room > 0 and redis.call('ZCARD', key_queue(queue)) > passed then
+  serve(queue, served)
+  if not is_at_end and room > 0 and redis.call('ZCARD', key_queue(queue)) > passed then
     ring(queue)
   else
     redis.call('DEL', key_bell(queue))
   end
+  if is_at_end and passed == 0 then
+    redis.call('DEL', key_fair(queue)) -- the tags go with the last task: they order those who wait
+  end
 end
 
 local lost = watch_clock(now, lease) and recover_lost(now, 100) or {}
-forward_due(now)
+local due = forward_due(now)
 if not hand_over_again() then
   for i = 7, last_queue, 3 do
     take_from(ARGV[i], tonumber(ARGV[i + 1]), ARGV[i + 2] == '1')
@@ -51,5 +56,4 @@ if not hand_over_again() then
   redis.call('HSET', key_held(worker), 'claim', claim)
   redis.call('PEXPIRE', key_held(worker), lease * 10)
 end
-local due = redis.call('ZRANGE', key_later(), 0, 0, 'WITHSCORES')
-return { now, due[2] and math.max(0, due[2] - now) or -1, claimed, lost }
+return { now, due and math.max(0, due - now) or -1, claimed, lost }

@@ -23,7 +23,7 @@ for i = first_run, #ARGV, 2 do
   if verdict == 1 then
     local queue = redis.call('HGET', key_task(id), 'queue')
     local number = redis.call('HGET', key_held(worker), id) or ARGV[3]
-    grant_lease(id, worker, queue, number, now, lease)
+    renew_lease(id, worker, queue, number, now, lease)
   elseif verdict then
     local cancelled = verdict == -3 and redis.call('HGET', key_task(id), 'status') == 'cancelled'
     table.insert(stops, id)
