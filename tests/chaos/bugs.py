@@ -131,7 +131,9 @@ BUGS: dict[str, Bug] = {
         [Edit("_fence", OPEN)],
         faults=PAUSES,
         tools=LONG,
-        cancels=0.2,
+        plain=0.0,
+        cancels=0.5,
+        seconds=14,
     ),
     "lost_forgotten": Bug(
         "recover takes the lease and does not put the task back",

@@ -48,7 +48,7 @@ local function take(id, queue, score)
   return 'taken'
 end
 
--- Remembers how far a queue was served, if it was (nil = nothing); a task that is back at its old place changes nothing.
+-- Remembers how far a queue was served, if it was (nil = not); a task back at its old place changes nothing.
 local function serve(queue, score)
   if score and tonumber(score) > tonumber(redis.call('HGET', key_served(), queue) or 0) then
     redis.call('HSET', key_served(), queue, score)
