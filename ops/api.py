@@ -1,10 +1,11 @@
-"""The API process."""
+"""An API process."""
 
 import gc
 import signal
 import socket
 import sys
 import time
+from collections.abc import Sequence
 from types import FrameType
 
 import uvicorn
@@ -13,6 +14,7 @@ from ops.arrival import make_protocol
 from ops.console.app import make_console
 from ops.console.mounting import mount
 from ops.listener import is_loopback, url_of
+from ops.partition import divide, open_own_port
 from receiver.app import Application, create_app
 from receiver.http.origins import LOOPBACK_HOSTS
 from receiver.receiver import Receiver
@@ -47,14 +49,25 @@ class Server(uvicorn.Server):
         return await super().on_tick(counter)
 
 
-def make_server(app: Receiver, settings: Settings, listener: socket.socket) -> uvicorn.Server:
-    """What will serve ``app`` on ``listener``.  Raises StartupError for settings that can't be meant."""
+def make_server(
+    app: Receiver, settings: Settings, listener: socket.socket
+) -> tuple[uvicorn.Server, Sequence[socket.socket]]:
+    """What will serve ``app``, and where: on ``listener``, and on one of its own where it is one process of several.
+
+    Raises StartupError for settings that can't be meant.
+    """
     if not settings.allowed_hosts and is_loopback(listener):
         settings = settings.model_copy(update={"allowed_hosts": LOOPBACK_HOSTS})  # a rebound name gets here too (H-03)
     served = create_app(app, settings, url=url_of(listener))
     console = make_console(settings, app, is_local=is_loopback(listener))
+    whole = served if console is None else mount(served, console)
+    own = None
+    if settings.api_processes > 1:
+        own = open_own_port(settings.metrics_port)
+        whole = divide(whole, own)
     config = uvicorn.Config(
-        served if console is None else mount(served, console),
+        whole,
+        interface="asgi3",
         log_config=None,
         access_log=False,
         lifespan="on",
@@ -64,16 +77,16 @@ def make_server(app: Receiver, settings: Settings, listener: socket.socket) -> u
         timeout_keep_alive=settings.keep_alive_seconds,  # type: ignore[arg-type] # goes to loop.call_later
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
-    return Server(config, served, settings.drain_seconds)
+    return Server(config, served, settings.drain_seconds), [listener] if own is None else [listener, own]
 
 
-def run_server(server: uvicorn.Server, listener: socket.socket) -> None:
+def run_server(server: uvicorn.Server, listeners: Sequence[socket.socket]) -> None:
     """Serves until SIGTERM or SIGINT."""
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _exit)  # uvicorn raises a signal once more when it has obeyed it
     gc.collect()
     gc.freeze()  # what is there now stays: no collection has to look at it again while requests wait
-    server.run(sockets=[listener])
+    server.run(sockets=list(listeners))
 
 
 def _exit(number: int, frame: FrameType | None) -> None:

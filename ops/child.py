@@ -1,13 +1,16 @@
-"""A child process of ``receiver dev``."""
+"""A child process of a supervisor."""
 
 import asyncio
 import os
 import signal
+import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from receiver.tether import tether
+
+MARGIN_SECONDS = 5.0  # on top of the grace, until a child is killed
 
 
 class Child:
@@ -63,18 +66,22 @@ class Child:
         with suppress(TimeoutError):
             await asyncio.wait_for(self._hurry.wait(), seconds)
 
-    async def end(self) -> None:
-        """Asks it to end, and waits; after ``patience`` seconds it is killed."""
+    async def end(self) -> int:
+        """Asks it to end, and waits; after ``patience`` seconds it is killed.
+
+        Returns the exit code that came of it: 0 if nothing ran, or if it took SIGTERM for its end.
+        """
         self.is_asked_to_end = True
         self._hurry.set()
-        if self._process is None:
-            return
+        if self._process is None or self._process.returncode is not None:
+            return 0
         self._send(signal.SIGTERM)
         try:
             await asyncio.wait_for(self._process.wait(), self._patience)
         except TimeoutError:
             self.kill()
-            await self._process.wait()
+        code = await self._process.wait()
+        return 0 if code == -signal.SIGTERM else code
 
     def kill(self) -> None:
         """Ends it at once."""
@@ -86,3 +93,12 @@ class Child:
         if self._process is not None and self._process.returncode is None:
             with suppress(ProcessLookupError):
                 os.kill(self._process.pid, number)
+
+
+def receiver_command(*arguments: str) -> list[str]:
+    """The command line, by this same Python.
+
+    Without -P, a folder ``ops`` in the current directory would be taken for ours; it is ours in a checkout.
+    """
+    is_checkout = Path(__file__).resolve().parents[1] == Path.cwd()
+    return [sys.executable, *([] if is_checkout else ["-P"]), "-m", "ops.cli", *arguments]

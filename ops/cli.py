@@ -4,7 +4,6 @@ A command imports what it alone needs, when it needs it: a worker loads no web f
 and what can't start says so at once.
 """
 
-import socket
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -75,22 +74,30 @@ def serve(
     app: App = None,
     host: Host = "127.0.0.1",
     port: Port = 8000,
+    processes: Annotated[
+        int | None, typer.Option(min=1, help="How many processes, one a core; else RECEIVER_API_PROCESSES, or 1.")
+    ] = None,
     fd: Annotated[int | None, typer.Option(hidden=True)] = None,
 ) -> None:
-    """Run the API alone."""
-    from ops.listener import open_listener, url_of
-    from ops.preflight import check_exposure, prepare
+    """Run the API alone, in one process or several behind one port."""
+    from ops.listener import adopt, open_listener, url_of
+    from ops.preflight import check_exposure, prepare, read_settings
 
-    served, settings = prepare(app)
+    name, settings = read_settings(app, processes)
+    if settings.api_processes > 1 and fd is None:
+        from ops.processes import run_processes
+
+        raise typer.Exit(run_processes(name, settings, host, port))
+    served = prepare(name, settings)
     from ops.api import make_server, run_server
 
     # A supervisor keeps its socket over restarts.
-    listener = open_listener(host, port) if fd is None else socket.socket(fileno=fd)
+    listener = open_listener(host, port) if fd is None else adopt(fd)
     check_exposure(served, settings, listener)
-    server = make_server(served, settings, listener)
+    server, listeners = make_server(served, settings, listener)
     if fd is None:
         typer.echo(f"Serving {settings.app} at {url_of(listener)}/mcp")
-    run_server(server, listener)
+    run_server(server, listeners)
 
 
 @cli.command()
@@ -99,9 +106,10 @@ def work(
     lanes: Annotated[str | None, typer.Option(help="The lanes to serve, separated by commas; all without.")] = None,
 ) -> None:
     """Run one worker alone."""
-    from ops.preflight import prepare
+    from ops.preflight import prepare, read_settings
 
-    served, settings = prepare(app)
+    name, settings = read_settings(app)
+    served = prepare(name, settings)
     from workers.process import run_worker
 
     names = None if lanes is None else [name for name in map(str.strip, lanes.split(",")) if name]
@@ -178,6 +186,30 @@ def call(
 
     options = Options(words or [], args, task, ttl, attach, token, answer or [], json, patience)
     raise typer.Exit(run_call(options))
+
+
+@cli.command()
+def bench(
+    url: Annotated[str, typer.Argument(metavar="URL", help="The MCP endpoint to measure.")],
+    token: Annotated[str, typer.Option(envvar="RECEIVER_TOKEN", help="The bearer token to come with.")] = "",
+    tool: Annotated[str, typer.Option(help="The tool to call; else the first task tool that needs no more.")] = "",
+    arguments: Annotated[str, typer.Option(metavar="JSON", help="Its arguments, as an object.")] = "{}",
+    requestors: Annotated[str, typer.Option(metavar="N,N,...", help="How many at the same time.")] = "1,16,64",
+    seconds: Annotated[float, typer.Option(min=0.1, help="How long each load lasts.")] = 5.0,
+    load: Annotated[list[str] | None, typer.Option(help="create, get or run; all three without.")] = None,
+    ttl: Annotated[int, typer.Option(min=1, metavar="MS", help="How long the tasks are to be kept.")] = 60_000,
+    json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+) -> None:
+    """Measure any MCP server with tasks, over HTTP: it creates real ones, as fast as the server lets it.
+
+    create: a task; get: the state of a task; run: a task, and its result.
+
+    Exit codes: 0 all went well, 1 there were errors, 2 it can't be measured.
+    """
+    from ops.bench.command import Options, run_bench
+
+    options = Options(url, token, tool, arguments, requestors, seconds, load or [], ttl, json)
+    raise typer.Exit(run_bench(options))
 
 
 @cli.command()

@@ -6,23 +6,20 @@ The API listens on a socket that the supervisor keeps: while the API is started 
 import asyncio
 import os
 import socket
-import sys
 from functools import partial
 from pathlib import Path
 
-from ops.child import Child
+from ops.child import MARGIN_SECONDS, Child, receiver_command
 from ops.embedded import EmbeddedServer
 from ops.hints import hints_for
-from ops.listener import address_of, is_loopback, url_of
+from ops.listener import address_of, answers, is_loopback, url_of
 from ops.reload import find_folder, watch
 from ops.report import VARIABLE, Reports
 from ops.supervisor import Supervisor, say
 from receiver.settings import Settings
 
 GRACE_SECONDS = "2"  # unless set: whoever waits for Ctrl-C to take effect is a person
-MARGIN_SECONDS = 5.0  # on top of the grace, until a child is killed
 LOOK_SECONDS = 0.05
-READY_SECONDS = 5.0
 
 
 def run_dev(app: str, settings: Settings, listener: socket.socket, *, workers: int, reload: bool) -> int:
@@ -46,7 +43,8 @@ def _children(
     server: EmbeddedServer | None,
     metrics_port: int | None,
 ) -> list[Child]:
-    env = os.environ | {VARIABLE: str(reports.write_end), "RECEIVER_DRAIN_SECONDS": "0"}  # no load balancer is there
+    env = os.environ | {VARIABLE: str(reports.write_end), "RECEIVER_API_PROCESSES": "1"}
+    env["RECEIVER_DRAIN_SECONDS"] = "0"  # no load balancer is there
     env.setdefault("RECEIVER_LOG_LEVEL", "debug")
     grace = env.setdefault("RECEIVER_SHUTDOWN_GRACE_SECONDS", GRACE_SECONDS)
     if server is not None:
@@ -60,15 +58,6 @@ def _children(
     return children
 
 
-def receiver_command(*arguments: str) -> list[str]:
-    """The command line, by this same Python.
-
-    Without -P, a folder ``ops`` in the current directory would be taken for ours; it is ours in a checkout.
-    """
-    is_checkout = Path(__file__).resolve().parents[1] == Path.cwd()
-    return [sys.executable, *([] if is_checkout else ["-P"]), "-m", "ops.cli", *arguments]
-
-
 async def _announce(app: str, listener: socket.socket, server: EmbeddedServer | None, path: str) -> None:
     while not await answers(*address_of(listener), path):  # noqa: ASYNC110 - another process, which tells nobody
         await asyncio.sleep(LOOK_SECONDS)
@@ -77,20 +66,6 @@ async def _announce(app: str, listener: socket.socket, server: EmbeddedServer | 
     if is_loopback(listener):  # elsewhere it is there only where tokens or an issuer are
         said.append(f"The console is at {url_of(listener)}/console/")
     print("\n".join([*said, *hints_for(app, url, server)]), flush=True)
-
-
-async def answers(host: str, port: int, path: str = "/readyz") -> bool:
-    """Whether ``path`` answers 200."""
-    try:
-        async with asyncio.timeout(READY_SECONDS):
-            reader, writer = await asyncio.open_connection(host, port)
-            try:
-                writer.write(b"GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n" % path.encode())
-                return (await reader.readline()).split()[1:2] == [b"200"]
-            finally:
-                writer.close()
-    except OSError:  # a timeout too: not yet
-        return False
 
 
 async def _follow_changes(folder: Path, supervisor: Supervisor) -> None:

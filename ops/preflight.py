@@ -17,24 +17,24 @@ from receiver.telemetry.logs import configure_logs
 from receiver.telemetry.provider import open_tracing
 
 
-def read_settings(app: str | None) -> tuple[str, Settings]:
-    """The name of the app, and the settings; ``app``, from the command line, wins over its variable."""
+def read_settings(app: str | None, processes: int | None = None) -> tuple[str, Settings]:
+    """The name of the app, and the settings; what the command line says wins over its variable."""
     if not report.is_supervised():
         _warn_of_unknown_variables()
-    settings = load_settings() if app is None else load_settings(app=app)
+    given = {"app": app, "api_processes": processes}
+    settings = load_settings(**{name: value for name, value in given.items() if value is not None})
     if settings.app is None:
         raise StartupError("no app given: name it as MODULE:app, or set RECEIVER_APP")
     return settings.app, settings
 
 
-def prepare(app: str | None) -> tuple[Receiver, Settings]:
-    """What the API and a worker need: the app, the settings, log lines that go somewhere, and a store."""
-    name, settings = read_settings(app)
+def prepare(name: str, settings: Settings) -> Receiver:
+    """The app, for an API process or a worker, when log lines go somewhere, and there is a store."""
     configure_logs(settings.log_format, settings.log_level)
     loaded = load_app(name)
     open_tracing(loaded.name)
     asyncio.run(_check_store(settings))
-    return loaded, settings
+    return loaded
 
 
 def check_exposure(app: Receiver, settings: Settings, listener: socket.socket) -> None:

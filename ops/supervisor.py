@@ -3,7 +3,7 @@
 ::
 
     Supervisor ─┬─ server          embedded, if there is one: first to start, last to end
-                └─ children        the API and the workers
+                └─ children        API processes and workers
 
 Whoever ends unasked is started again, after a pause that grows while it keeps ending.  A child whose first start
 fails with exit code 2 (a bad app, a bad setting) ends everything.
@@ -24,7 +24,9 @@ from receiver.protocol.errors import StartupError
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 CANT_START = 2
-FORCED = 130  # what a shell makes of an end by Ctrl-C
+SIGNALLED = 128  # what a shell adds to the number of a signal
+FORCED = SIGNALLED + signal.SIGINT
+KILLED = SIGNALLED + signal.SIGKILL
 FIRST_PAUSE = 0.1  # seconds
 LONGEST_PAUSE = 5.0
 SAME_SIGNAL_SECONDS = 0.5  # timeout(1), for one, signals its child and then its group, which the child is in
@@ -51,8 +53,9 @@ class Supervisor:
         self._task: asyncio.Task[Any] | None = None
 
     def run(self, *duties: Duty) -> int:
-        """Runs until SIGINT, SIGTERM or SIGHUP; returns the exit code.  ``duties`` run beside, once the server does.
+        """Runs until SIGINT, SIGTERM or SIGHUP.  ``duties`` run beside, once the server does.
 
+        Returns 0, or the worst exit code of a child that was asked to end, as a shell has it.
         Raises StartupError if the server can't start.  A second signal ends everything at once.
         """
         if self._server is not None:
@@ -74,14 +77,14 @@ class Supervisor:
             async with asyncio.TaskGroup() as group:
                 await self._start(group, duties)
         except asyncio.CancelledError:
-            return 0
+            code = 0
         except ExceptionGroup as failures:
-            if isinstance(failures.exceptions[0], StartFailed):
-                return CANT_START
-            raise failures.exceptions[0] from None
+            if not isinstance(failures.exceptions[0], StartFailed):
+                raise failures.exceptions[0] from None
+            code = CANT_START
         finally:
-            await self._end()
-        return 0
+            worst = await self._end()
+        return code or worst
 
     async def _start(self, group: asyncio.TaskGroup, duties: Sequence[Duty]) -> None:
         if self._server is not None and self._server_child is not None:
@@ -129,13 +132,14 @@ class Supervisor:
                 child.kill()
             os._exit(FORCED)
 
-    async def _end(self) -> None:
+    async def _end(self) -> int:
         """The server goes last: those that stop have something to write down."""
         self._ending = self._ending or time.monotonic()
-        await asyncio.gather(*(child.end() for child in self._children))
+        codes = await asyncio.gather(*(child.end() for child in self._children))
         if self._server is not None and self._server_child is not None:
             await self._server_child.end()
             self._server.release()
+        return max((code if code >= 0 else SIGNALLED - code for code in codes), default=0)
 
 
 def say(text: str) -> None:

@@ -95,6 +95,9 @@ class Settings(BaseSettings):
         1_048_576, description="The longest result of one `ctx.step`; a longer one fails its task."
     )
     max_attempts: Count = Field(3, description="Attempts of a task whose tool says nothing else.")
+    api_processes: Count = Field(
+        1, description="Processes of `receiver serve` behind its port: one a core, each a node of its own."
+    )
     worker_concurrency: Count = Field(10, description="Runs at the same time in one worker process.")
     park_after_seconds: Annotated[float, Field(ge=0)] = Field(
         30, description="How long a run of a tool with `replay=True` waits in memory before it is parked."
@@ -150,7 +153,9 @@ class Settings(BaseSettings):
     )
     secrets: Secrets = Field((), description="Secrets that sign cursors: the first signs, all verify.")
     metrics_port: Annotated[int, Field(ge=1, le=65535)] | None = Field(
-        None, description="The port of a worker's `/metrics`; not served without. The API has it on its own port."
+        None,
+        description="The port of a worker's `/metrics`, and of the first of several API processes, the others have "
+        "those that follow; not served without. One API process alone has it on its own port.",
     )
     console_tokens: dict[LongToken, Literal["viewer", "operator"]] = Field(
         {}, repr=False, description='Who may use the console, as JSON: `{"token": "viewer"}`, or `"operator"`.'

@@ -10,6 +10,10 @@ from operator import methodcaller
 from ops.bench.requestor import Requestor, Target
 
 
+class Uncounted(Exception):
+    """What an act raises that is no part of the sample."""
+
+
 @dataclass(frozen=True)
 class Sample:
     """What was measured in one go: how long it took as a whole, and each operation in it, in seconds."""
@@ -59,7 +63,11 @@ async def measure(
     async def go_on(requestor: Requestor) -> None:
         now = time.perf_counter()
         while now - began < seconds:
-            await act(requestor)
+            try:
+                await act(requestor)
+            except Uncounted:
+                now = time.perf_counter()
+                continue
             now, before = time.perf_counter(), now
             latencies.append(now - before)
 

@@ -15,7 +15,11 @@ CLIENT = {"name": "receiver-bench", "version": "1"}
 
 
 class Unexpected(Exception):
-    """An answer that ends a load: not what the request was for."""
+    """An answer that is not what the request was for.  ``reason``: the word for a limit that was met, if one was."""
+
+    def __init__(self, text: str, reason: str = "") -> None:
+        super().__init__(text)
+        self.reason = reason
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,8 @@ class Requestor:
 
     def __init__(self, target: Target, connection: Connection) -> None:
         self.task_id = b""
+        self.created = 0
+        self.server: dict[str, Any] = {}
         self._connection = connection
         self._target = target
         self._head = self._make_head()
@@ -66,6 +72,7 @@ class Requestor:
             self.task_id = result["task"]["taskId"].encode()
         except KeyError:
             raise Unexpected(f"a task was wanted: {result}") from None
+        self.created += 1
         return self.task_id
 
     async def get(self) -> dict[str, Any]:
@@ -74,7 +81,9 @@ class Requestor:
 
     async def wait(self) -> None:
         """``tasks/result`` of the same."""
-        await self._exchange(_about(b"tasks/result", self.task_id))
+        result = await self._exchange(_about(b"tasks/result", self.task_id))
+        if result.get("isError"):
+            raise Unexpected(f"the tool failed: {result.get('content')}")
 
     async def run(self) -> None:
         """Creates a task and waits for its result."""
@@ -90,6 +99,7 @@ class Requestor:
         answer = await self.ask("initialize", params)
         if answer.get("protocolVersion") != VERSION:
             raise Unexpected(f"it speaks {answer.get('protocolVersion')}, not MCP {VERSION}")
+        self.server = answer.get("serverInfo") or {}
         lines = [f"MCP-Protocol-Version: {VERSION}"]
         if session := self._connection.session:
             lines.append(f"Mcp-Session-Id: {session.decode()}")
@@ -102,12 +112,13 @@ class Requestor:
         body = frame % self._number
         answer = await self._connection.exchange(b"%b%d\r\n\r\n%b" % (head or self._head, len(body), body))
         if self._connection.status != 200:
-            raise Unexpected(f"HTTP {self._connection.status}: {answer[:200].decode(errors='replace')}")
+            status = f"HTTP {self._connection.status}"
+            raise Unexpected(f"{status}: {answer[:200].decode(errors='replace')}", status)
         message = _read(answer)
         try:
             result: dict[str, Any] = message["result"]
         except KeyError:
-            raise Unexpected(f"{message.get('error', message)}") from None
+            raise _describe(message) from None
         return result
 
     def _make_head(self, *more: str) -> bytes:
@@ -130,6 +141,16 @@ class Requestor:
 
 def _about(method: bytes, task_id: bytes) -> bytes:
     return b'{"jsonrpc":"2.0","id":%%d,"method":"%b","params":{"taskId":"%b"}}' % (method, task_id)
+
+
+def _describe(message: dict[str, Any]) -> Unexpected:
+    """A JSON-RPC error, without what differs from one to the next: they are counted by their text."""
+    error = message.get("error")
+    if not isinstance(error, dict):
+        return Unexpected(f"neither a result nor an error: {message}")
+    data = error.get("data")
+    reason = str(data.get("reason", "")) if isinstance(data, dict) else ""
+    return Unexpected(f"{error.get('code')} {error.get('message')}" + (f" ({reason})" if reason else ""), reason)
 
 
 def _read(answer: bytes) -> dict[str, Any]:

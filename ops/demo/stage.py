@@ -12,10 +12,10 @@ from typing import Self
 
 from redis import Redis
 
-from ops.dev import LOOK_SECONDS, answers, receiver_command
-from ops.embedded import EmbeddedServer
+from ops.child import receiver_command
+from ops.embedded import LOOK_SECONDS, EmbeddedServer
 from ops.hints import DEMO
-from ops.listener import address_of, open_listener, url_of
+from ops.listener import address_of, answers, open_listener, url_of
 from receiver.protocol.errors import StartupError
 from receiver.settings import Settings
 from receiver.store.keys import Keys

@@ -8,7 +8,7 @@ import typer.main
 
 from ops.cli import cli
 from ops.reference.markdown import write_table
-from ops.supervisor import CANT_START, FORCED
+from ops.supervisor import CANT_START, FORCED, KILLED
 from workers.heartbeat import EXIT_STALLED
 
 _HEAD = f"""\
@@ -25,7 +25,8 @@ Everything else is set by [environment variables](settings.md).
 | {CANT_START} | it could not start, or was called with wrong arguments: stderr says why |
 | {EXIT_STALLED} | a worker ended itself: its event loop stood still, or too many of its threads can't be stopped; \
 start another |
-| {FORCED} | `receiver dev` was interrupted twice |
+| {FORCED} | `receiver dev`, or `receiver serve` with several processes, was interrupted twice |
+| {KILLED} | a child of one of these did not end in its time, and was killed |
 """
 
 Command = Any  # typer brings a click of its own, which has no public name

@@ -8,7 +8,9 @@ _HEAD = """\
 Made by `python -m receiver.telemetry.reference`; don't edit it by hand.
 
 API nodes serve `/metrics` on their own port, workers on `RECEIVER_METRICS_PORT`, if that is set, on all addresses of
-the machine. `receiver dev` gives its first worker that port, and each further worker the next one.
+the machine. `receiver dev` gives its first worker that port, and each further worker the next one. Of several API
+processes behind one port (`RECEIVER_API_PROCESSES`), the first has the page on `RECEIVER_METRICS_PORT`, each further
+one on the next port, and the common port has none.
 
 The page names tools and queues and tells how busy they are, but no task, no session and no requestor. No token is asked
 for: keep it inside, as a proxy does that hands on `/mcp` alone. An API node answers where it is asked by address, or by

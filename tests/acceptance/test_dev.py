@@ -60,7 +60,7 @@ class Dev(Child):
 
 
 API = r"Started server process \[(\d+)\]"
-WORKER = r'"event": "worker_started", "worker_id": "[^":]*:(\d+):'
+WORKER = r'"worker_id": "[^":]*:(\d+):[^\n]*"event": "worker_started"'
 
 
 @pytest.fixture
@@ -104,6 +104,13 @@ def test_it_serves_without_a_worker_where_none_is_wanted(tmp_path: Path) -> None
     with Dev(tmp_path / "data", "--workers", "0") as dev:
         assert httpx2.get(f"{dev.url}/readyz").status_code == 503
         assert httpx2.get(f"{dev.url}/livez").status_code == 200
+
+
+def test_its_api_is_one_process(tmp_path: Path) -> None:
+    """So that its metrics are on its own port, whatever is set for ``receiver serve``."""
+    with Dev(tmp_path / "data", "--workers", "0", RECEIVER_API_PROCESSES="2") as dev:
+        assert httpx2.get(f"{dev.url}/metrics").status_code == 200
+        assert len(dev.pids(API)) == 1
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

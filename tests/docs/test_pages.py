@@ -18,6 +18,7 @@ PAGES = [
     "how-to/deploy.md",
     "how-to/secure.md",
     "how-to/inspect-with-redis-cli.md",
+    "how-to/measure.md",
 ]
 
 
