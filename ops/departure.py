@@ -13,6 +13,8 @@ LONGEST = 65_536  # bytes that are worth a copy
 class GatheringTransport(asyncio.Transport):
     """``transport``, but for what is written: it goes out when the loop turns, or when it is much."""
 
+    __slots__ = ("_gathered", "_loop", "_size", "_transport")
+
     def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__()
         self._transport = transport

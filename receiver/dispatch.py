@@ -1,18 +1,18 @@
 """From a method's name to its handler.  A handler knows neither HTTP nor Redis."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar
 
 import orjson
 
+from receiver.feed import TaskFeed
 from receiver.principal import Principal
 from receiver.protocol.errors import InvalidParams, MethodNotFound
 from receiver.protocol.event_id import StreamPosition
 from receiver.protocol.jsonrpc import Request, RequestId
 from receiver.session import Session
 from receiver.store.record import Progress
-from receiver.store.streams import Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Later:
     """
 
     stream: StreamPosition
-    feed: Callable[[bool], AsyncGenerator[Message | Progress]]
+    feed: Callable[[bool], TaskFeed]
     finish: Callable[[Progress], Answer]
     at_once: bool
     begin: Callable[[], Awaitable[object]] | None = None

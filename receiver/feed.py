@@ -1,17 +1,20 @@
 """What a stream is fed with: messages as they come, and at the end of a task its outcome."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 
 import structlog
 
-from receiver.hub import Hub, Watch
+from receiver.hub import Hub
 from receiver.protocol.errors import InternalError, ReceiverError, TaskExpired, TaskNotFound
 from receiver.protocol.lifecycle import is_terminal
 from receiver.store.record import Kind, Progress
 from receiver.store.streams import Message, News, Stream, StreamStore
 from receiver.telemetry import metrics
 from receiver.waiters import Waiters
+from receiver.watch import Watch
 
 LOOKS = 32  # streams that ask the store at the same time: the rest of its connections is for requests
 CLOSES = 16  # likewise those that end
@@ -33,7 +36,7 @@ class Feeds:
         self._hub = hub
         self._streams = streams
         self._name_channel = name_channel
-        self._renew_seconds = renew_seconds
+        self.renew_seconds = renew_seconds
         self.waiters = Waiters()
         self._closing: set[asyncio.Task[None]] = set()
         self._looks = asyncio.Semaphore(LOOKS)  # all streams may want to look at once, or to try again
@@ -48,82 +51,27 @@ class Feeds:
         """Whether a client may go on with a stream: not once it has cancelled the request (L-07)."""
         return await self._streams.is_wanted(stream_id, task_id)
 
-    async def follow_task(
-        self, stream: Stream, task_id: str, kind: Kind, position: str = ""
-    ) -> AsyncGenerator[Message | Progress]:
-        """The messages of a task behind ``position``, and at last its terminal state.
+    def follow_task(self, stream: Stream, task_id: str, kind: Kind, position: str = "") -> "TaskFeed":
+        """The messages of a task behind ``position``, and at last its terminal state."""
+        return TaskFeed(self, stream, self._hub.watch(task_id), position, task_id, kind)
 
-        The first message is empty: what the task says from then on is not missed.
-        Raises TaskExpired or, for a plain call, InternalError; and StreamGivenUp.
-        """
-        async with self._hub.watch(task_id) as watch:
-            wait = metrics.ResultWait(is_counted=kind == "task")
-            waiter = self.waiters.begin(task_id, kind, stream.session.id, stream.session.owner)
-            try:
-                deadline, begins, is_closed = None, True, False
-                while True:
-                    news = await self._look(stream, task_id, kind, position, begins, deadline)
-                    is_closed = news.is_closed
-                    if begins:
-                        yield Message(position, b"")
-                    for message in news.messages:
-                        position = message.position
-                        yield message
-                    if is_terminal(news.progress.status):
-                        wait.outcome = news.progress.status
-                        yield news.progress
-                        return
-                    deadline, begins = asyncio.get_running_loop().time() + news.progress.remaining / 1000, False
-                    await self._wait(watch, deadline)
-            except (TimeoutError, TaskNotFound):
-                wait.outcome = "expired"
-                raise _expired(kind) from None
-            finally:
-                wait.end()
-                self.waiters.end(waiter)
-                if not is_closed:
-                    self._close(stream, task_id)
+    def hear_session(self, stream: Stream, position: str = "") -> "SessionFeed":
+        """The messages behind ``position`` of a session, and of all its tasks that no stream of their own hears."""
+        return SessionFeed(self, stream, self._hub.watch_channel(self._name_channel(stream.session.id)), position)
 
-    async def hear_session(self, stream: Stream, position: str = "") -> AsyncGenerator[Message]:
-        """The messages behind ``position`` of a session, and of all its tasks that no stream of their own hears.
-
-        The first message is empty: what they say from then on is not missed.
-        Raises SessionEnded and StreamGivenUp.
-        """
-        async with self._hub.watch_channel(self._name_channel(stream.session.id)) as watch:
-            begins = True
-            self.waiters.streams += 1
-            try:
-                while True:
-                    async with self._looks:
-                        messages = await self._streams.hear(stream, position, begins=begins)
-                    if begins:
-                        yield Message(position, b"")
-                    for message in messages:
-                        position = message.position
-                        yield message
-                    begins = False
-                    await self._wait(watch)
-            finally:
-                self.waiters.streams -= 1
-                self._close(stream)
-
-    async def _look(
+    async def look(
         self, stream: Stream, task_id: str, kind: Kind, position: str, begins: bool, deadline: float | None
     ) -> News:
+        """What is new of a task.  Raises TimeoutError at the deadline, and what the store raises."""
         async with asyncio.timeout_at(deadline), self._looks:
             return await self._streams.follow(stream, task_id, kind, position, begins=begins)
 
-    async def _wait(self, watch: Watch, deadline: float | None = None) -> None:
-        """Returns when there may be something new, or the stream has to be renewed, or at the deadline."""
-        renewal = asyncio.get_running_loop().time() + self._renew_seconds
-        try:
-            async with asyncio.timeout_at(renewal if deadline is None else min(renewal, deadline)):
-                await watch.wait()
-        except TimeoutError:
-            return
+    async def hear(self, stream: Stream, position: str, begins: bool) -> list[Message]:
+        """What is new of a session."""
+        async with self._looks:
+            return await self._streams.hear(stream, position, begins=begins)
 
-    def _close(self, stream: Stream, task_id: str = "") -> None:
+    def close(self, stream: Stream, task_id: str = "") -> None:
         """Ends a stream in the background: who leaves it does not wait, least of all while the store is away."""
         task = asyncio.create_task(self._close_in_turn(stream, task_id))
         self._closing.add(task)
@@ -137,6 +85,117 @@ class Feeds:
         self._closing.discard(task)
         if not task.cancelled() and (error := task.exception()):
             log.warning("stream_not_closed", error=type(error).__name__)  # its lease ends it
+
+
+class Feed(ABC):
+    """One entry of a stream after the other, until it is closed.  ``position`` is behind what was read.
+
+    The first is an empty message: what is said from then on is not missed.
+    """
+
+    __slots__ = ("_due", "_is_begun", "_node", "_ready", "_stream", "_watch", "position")
+
+    def __init__(self, node: Feeds, stream: Stream, watch: Watch, position: str) -> None:
+        self.position = position
+        self._node = node
+        self._stream = stream
+        self._watch = watch
+        self._ready: list[Message | Progress] = []  # the next one last
+        self._due = 0.0  # when to look although nothing is heard
+        self._is_begun = False
+
+    async def next(self, until: float = math.inf) -> Message | Progress | None:
+        """What comes next; None if nothing did by that time of the event loop."""
+        while not self._ready:
+            if self._is_begun:
+                due = self._due
+                if not await self._watch.wait(min(until, due)) and until < due:
+                    return None
+                self._ready = await self._look(begins=False)
+            else:
+                await self._watch.open()
+                self._is_begun = True
+                self._begin()
+                self._ready = [*await self._look(begins=True), Message(self.position, b"")]
+        entry = self._ready.pop()
+        if isinstance(entry, Message):
+            self.position = entry.position
+        return entry
+
+    def close(self) -> None:
+        """Ends it."""
+        self._watch.close()
+        if self._is_begun:
+            self._is_begun = False
+            self._end()
+
+    @abstractmethod
+    def _begin(self) -> None: ...
+
+    @abstractmethod
+    def _end(self) -> None: ...
+
+    @abstractmethod
+    async def _look(self, *, begins: bool) -> list[Message | Progress]:
+        """What is new, the first of it last."""
+
+
+class TaskFeed(Feed):
+    """``next`` raises TaskExpired or, for a plain call, InternalError; and StreamGivenUp."""
+
+    __slots__ = ("_deadline", "_is_closed", "_kind", "_task_id", "_wait", "_waiter")
+
+    def __init__(self, node: Feeds, stream: Stream, watch: Watch, position: str, task_id: str, kind: Kind) -> None:
+        super().__init__(node, stream, watch, position)
+        self._task_id = task_id
+        self._kind = kind
+        self._deadline: float | None = None
+        self._is_closed = False
+
+    def _begin(self) -> None:
+        session = self._stream.session
+        self._wait = metrics.ResultWait(is_counted=self._kind == "task")
+        self._waiter = self._node.waiters.begin(self._task_id, self._kind, session.id, session.owner)
+
+    def _end(self) -> None:
+        self._wait.end()
+        self._node.waiters.end(self._waiter)
+        if not self._is_closed:
+            self._node.close(self._stream, self._task_id)
+
+    async def _look(self, *, begins: bool) -> list[Message | Progress]:
+        try:
+            news = await self._node.look(self._stream, self._task_id, self._kind, self.position, begins, self._deadline)
+        except (TimeoutError, TaskNotFound):
+            self._wait.outcome = "expired"
+            raise _expired(self._kind) from None
+        self._is_closed, progress = news.is_closed, news.progress
+        found: list[Message | Progress] = [*reversed(news.messages)]
+        if is_terminal(progress.status):
+            self._wait.outcome = progress.status
+            return [progress, *found]
+        now = asyncio.get_running_loop().time()
+        self._deadline = now + progress.remaining / 1000
+        self._due = min(now + self._node.renew_seconds, self._deadline)
+        return found
+
+
+class SessionFeed(Feed):
+    """``next`` raises SessionEnded and StreamGivenUp."""
+
+    __slots__ = ()
+
+    def _begin(self) -> None:
+        self._node.waiters.streams += 1
+
+    def _end(self) -> None:
+        self._node.waiters.streams -= 1
+        self._node.close(self._stream)
+
+    async def _look(self, *, begins: bool) -> list[Message | Progress]:
+        found = await self._node.hear(self._stream, self.position, begins)
+        self._due = asyncio.get_running_loop().time() + self._node.renew_seconds
+        return [*reversed(found)]
 
 
 def _expired(kind: Kind) -> ReceiverError:

@@ -10,8 +10,7 @@ subscriber: nothing of an old one has to be trusted.
 import asyncio
 import itertools
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterator
 from typing import Any, TypeVar, cast
 
 import structlog
@@ -21,8 +20,8 @@ from redis.asyncio.client import PubSub
 from receiver.cancellation import cancel_all
 from receiver.store.client import is_passing, pause_before
 from receiver.telemetry import metrics
+from receiver.watch import Channel, Watch
 
-ACK_SECONDS = 1.0  # a subscription that is not acknowledged in time: read anyway
 LINGER_SECONDS = 1.0  # a channel without watchers is kept this long: the next requestor may want it
 IDLE_SECONDS = 5.0  # a silent connection is asked for a sign of life
 REREAD_SECONDS = 3.0
@@ -36,50 +35,6 @@ ReadStatuses = Callable[[list[str]], Awaitable[list[str]]]
 log = structlog.get_logger(__name__)
 
 
-class Watch:
-    """One waiter's view of a channel."""
-
-    def __init__(self) -> None:
-        self._news = asyncio.Event()
-        self._heard: set[str] = set()
-
-    def notify(self, word: str = "") -> None:
-        """Makes the waiter look again."""
-        self._heard.add(word)
-        self._news.set()
-
-    def clear(self) -> None:
-        """Forgets the news of before the waiter's first look."""
-        self._heard.clear()
-        self._news.clear()
-
-    async def wait(self) -> set[str]:
-        """Returns when there may be something new since it last returned.
-
-        What was said on the channel since then; with ``""`` if something may have been missed.
-        """
-        await self._news.wait()
-        self._news.clear()
-        heard, self._heard = self._heard, set()
-        return heard
-
-
-class _Channel:
-    def __init__(self, task_id: str | None) -> None:
-        self.task_id = task_id
-        self.watches: set[Watch] = set()
-        self.acknowledged = asyncio.Event()
-        self.last_status = "working"  # where every task begins
-        self.was_heard = False  # on this connection, or on one before it
-
-    def notify(self, source: str | None, word: str = "") -> None:
-        """``source`` is what it is counted as; None for those who have not looked for the first time yet."""
-        if source is not None:
-            metrics.count_wakeups(source, len(self.watches))
-        for watch in self.watches:
-            watch.notify(word)
-
-
 class Hub:
     """Watches tasks.  ``name_channel`` gives the channel of a task id; ``read_statuses`` the truth about many."""
 
@@ -87,11 +42,14 @@ class Hub:
         self._redis = redis
         self._name_channel = name_channel
         self._read_statuses = read_statuses
-        self._channels: dict[str, _Channel] = {}
+        self._channels: dict[str, Channel] = {}
         self._subscribed: set[str] = set()
         self._had_connection = False
         self._awaited: Counter[str] = Counter()  # acknowledgements still to come, by channel
         self._changed = asyncio.Event()
+        self._changes: set[str] = set()  # channels that came or went: ten thousand are not compared for each
+        self._idle: set[str] = set()  # channels that may be without watches
+        self._sweep: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._base = name_channel("-")  # always subscribed, so that the connection is never without a channel
 
@@ -109,40 +67,52 @@ class Hub:
         """Ends listening; those who still watch hear nothing more."""
         await cancel_all(self._tasks)
 
-    def watch(self, task_id: str) -> AbstractAsyncContextManager[Watch]:
+    def watch(self, task_id: str) -> Watch:
         """Watches a task.  Read its record after entering: what changes from then on is not missed."""
-        return self.watch_channel(self._name_channel(task_id), task_id)
+        return Watch(self, self._name_channel(task_id), task_id)
 
-    @asynccontextmanager
-    async def watch_channel(self, name: str, task_id: str | None = None) -> AsyncIterator[Watch]:
-        """Watches a channel, of the task if there is one: its status is read again now and then."""
+    def watch_channel(self, name: str) -> Watch:
+        """Watches a channel that is of no task."""
+        return Watch(self, name, None)
+
+    def join(self, watch: Watch, name: str, task_id: str | None) -> Channel:
+        """For a watch that opens: its channel, wanted from now on."""
         channel = self._channels.get(name) or self._open(name, task_id)
-        watch = Watch()
         channel.watches.add(watch)
-        try:
-            if not channel.acknowledged.is_set():
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(ACK_SECONDS):
-                        await channel.acknowledged.wait()
-                    watch.clear()
-            yield watch
-        finally:
-            channel.watches.discard(watch)
-            if not channel.watches:
-                asyncio.get_running_loop().call_later(LINGER_SECONDS, self._drop_idle, name)
-
-    def _open(self, name: str, task_id: str | None) -> _Channel:
-        channel = self._channels[name] = _Channel(task_id)
-        if name in self._subscribed and name not in self._awaited:
-            channel.acknowledged.set()  # it was just dropped, and the connection has it still
-        self._changed.set()
         return channel
 
-    def _drop_idle(self, name: str) -> None:
-        channel = self._channels.get(name)
-        if channel is not None and not channel.watches:
-            del self._channels[name]
-            self._changed.set()
+    def leave(self, watch: Watch, name: str, channel: Channel) -> None:
+        """For a watch that closes."""
+        channel.watches.discard(watch)
+        if not channel.watches:
+            self._idle.add(name)
+            self._plan_sweep()
+
+    def _open(self, name: str, task_id: str | None) -> Channel:
+        channel = self._channels[name] = Channel(task_id)
+        if name in self._subscribed and name not in self._awaited:
+            channel.is_acknowledged = True  # it was just dropped, and the connection has it still
+        self._change(name)
+        return channel
+
+    def _plan_sweep(self) -> None:
+        if self._sweep is None and self._idle:
+            self._sweep = asyncio.get_running_loop().call_later(LINGER_SECONDS, self._drop_idle, self._idle)
+            self._idle = set()
+
+    def _drop_idle(self, names: set[str]) -> None:
+        """All of them at once: each change is a command of its own to the store."""
+        self._sweep = None
+        for name in names:
+            channel = self._channels.get(name)
+            if channel is not None and not channel.watches:
+                del self._channels[name]
+                self._change(name)
+        self._plan_sweep()
+
+    def _change(self, name: str) -> None:
+        self._changes.add(name)
+        self._changed.set()
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
@@ -205,7 +175,7 @@ class Hub:
         if channel is None or message["type"] not in ("subscribe", "message"):
             return
         if name not in self._awaited:  # else it is the late one of a subscription that was given up meanwhile
-            channel.acknowledged.set()
+            channel.acknowledge()
         if message["type"] == "message":
             channel.notify("message", message["data"].decode())
         else:
@@ -215,22 +185,26 @@ class Hub:
     async def _reconcile(self, pubsub: PubSub) -> None:
         """The one writer: brings the connection's subscriptions to what is wanted, again after every change."""
         self._subscribed = {self._base}
+        self._changes = set(self._channels)
         while True:
             self._changed.clear()
-            wanted = {self._base, *self._channels}
-            for batch in _split(wanted - self._subscribed):
+            changes, self._changes = self._changes - {self._base}, set()
+            wanted = {name for name in changes - self._subscribed if name in self._channels}
+            unwanted = {name for name in changes & self._subscribed if name not in self._channels}
+            for batch in _split(wanted):
                 self._awaited.update(batch)
                 await pubsub.subscribe(*batch)
-            for batch in _split(self._subscribed - wanted):
+            for batch in _split(unwanted):
                 await pubsub.unsubscribe(*batch)
-            self._subscribed = wanted
+            self._subscribed |= wanted
+            self._subscribed -= unwanted
             await self._changed.wait()
 
     def _forget_subscriptions(self) -> None:
         self._subscribed = set()
         self._awaited.clear()
         for channel in self._channels.values():
-            channel.acknowledged.clear()
+            channel.is_acknowledged = False
 
     async def _keep_rereading(self) -> None:
         while True:
@@ -239,7 +213,7 @@ class Hub:
             for batch in _split(channels):
                 await self._reread(batch)
 
-    async def _reread(self, channels: list[_Channel]) -> None:
+    async def _reread(self, channels: list[Channel]) -> None:
         try:
             statuses = await self._read_statuses([channel.task_id for channel in channels if channel.task_id])
             found = list(zip(channels, statuses, strict=True))

@@ -6,27 +6,28 @@ import structlog
 from starlette.types import Receive, Scope, Send
 
 from receiver.dispatch import Dispatcher
+from receiver.http.account import Account
 from receiver.http.auth import Authenticator
-from receiver.http.body import Disconnected, read_body
+from receiver.http.body import Disconnected
 from receiver.http.exchange import Exchange
 from receiver.http.guards import accepts, check_accept, check_content_type, check_version, join_headers
 from receiver.http.limits import StreamLimit
 from receiver.http.origins import Origins
 from receiver.http.refusal import Refusal
-from receiver.http.reply import respond
+from receiver.http.reply import Reply, respond
 from receiver.methods.services import Services
 from receiver.principal import Principal
-from receiver.protocol.errors import ReceiverError, SessionEnded, StartupError, Unavailable
+from receiver.protocol.errors import InvalidRequest, ReceiverError, SessionEnded, StartupError, Unavailable
 from receiver.protocol.jsonrpc import Notification, Request, frame_error, parse
-from receiver.session import Session, digest_session
+from receiver.session import Session
 from receiver.store.backlog import Backlog
 from receiver.telemetry import audit
-from receiver.telemetry.logs import bound
 
 log = structlog.get_logger(__name__)
 
 _VERBS = b"POST, GET, DELETE"
 _STREAM_TYPE = "text/event-stream"
+_ENDED = "This session has ended; begin a new one with initialize"
 
 
 class Endpoint:
@@ -55,31 +56,34 @@ class Endpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers one HTTP request."""
         try:
-            await self._serve(scope, receive, send)
+            with Account() as account:
+                reply = await self._serve(scope, receive, send, account)
+                if reply is not None:
+                    await reply.send()  # from here: what waits is all that is left of the request
         except Refusal as refusal:
             await respond(send, refusal.status, frame_error(None, refusal.error), refusal.headers)
+        except SessionEnded:
+            await respond(send, 404, frame_error(None, InvalidRequest(_ENDED)))  # H-30
         except ReceiverError as error:
             status = 503 if isinstance(error, Unavailable) else error.http_status  # no request is answered here (H-07)
             await respond(send, status, frame_error(None, error))  # L-05
         except Disconnected:
             return
 
-    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _serve(self, scope: Scope, receive: Receive, send: Send, account: Account) -> Reply | None:
+        """Answers it, or says what will."""
         headers = join_headers(scope["headers"])
         self._origins.check(headers)  # H-03
         address = _address_of(scope)
         principal = await self._authenticate(scope, headers, address)
+        account.of(principal.owner)
         verbs = {"POST": self._post, "GET": self._get, "DELETE": self._delete}
         verb = verbs.get(scope["method"])
         if verb is None:
             raise Refusal(405, "Only POST, GET and DELETE are supported here", ((b"allow", _VERBS),))
         check_version(headers)
-        try:
-            exchange = Exchange(receive, send, headers, principal, self._limit, address)
-            with bound(principal=principal.owner):
-                await verb(exchange, headers, principal, receive, send)
-        except SessionEnded:
-            raise Refusal(404, "This session has ended; begin a new one with initialize") from None  # H-30
+        exchange = Exchange(receive, send, headers, principal, self._limit, address, account)
+        return await verb(exchange, headers, principal, account)
 
     async def _authenticate(self, scope: Scope, headers: Mapping[bytes, bytes], address: str) -> Principal:
         try:
@@ -89,40 +93,40 @@ class Endpoint:
             raise
 
     async def _post(
-        self, exchange: Exchange, headers: Mapping[bytes, bytes], principal: Principal, receive: Receive, _: Send
-    ) -> None:
+        self, exchange: Exchange, headers: Mapping[bytes, bytes], principal: Principal, account: Account
+    ) -> Reply | None:
         check_accept(headers)
         check_content_type(headers)
-        message = parse(await read_body(receive, headers, self._body_limit))
+        message = parse(await exchange.read(self._body_limit))
         if isinstance(message, Request):
-            await exchange.answer(message, self._open, self._find_session)
-            return
+            return await exchange.answer(message, self._open, self._find_session)
         services = (await self._open_or_refuse()).services
         session = await self._find_session(services, headers, principal)
-        with bound(session_id=digest_session(session.id)):
-            if isinstance(message, Notification):
-                await exchange.take_notification(message, services, session)
-            else:
-                await exchange.take_response(message, services, session)
+        account.within(session)
+        if isinstance(message, Notification):
+            await exchange.take_notification(message, services, session)
+        else:
+            await exchange.take_response(message, services, session)
+        return None
 
     async def _get(
-        self, exchange: Exchange, headers: Mapping[bytes, bytes], principal: Principal, _: Receive, __: Send
-    ) -> None:
+        self, exchange: Exchange, headers: Mapping[bytes, bytes], principal: Principal, account: Account
+    ) -> Reply:
         if not accepts(headers, _STREAM_TYPE):
             raise Refusal(406, f"Accept must include {_STREAM_TYPE}")
         services = (await self._open_or_refuse()).services
         session = await self._find_session(services, headers, principal)
-        with bound(session_id=digest_session(session.id)):
-            await exchange.open_stream(services, session)
+        account.within(session)
+        return await exchange.open_stream(services, session)
 
     async def _delete(
-        self, _: Exchange, headers: Mapping[bytes, bytes], principal: Principal, __: Receive, send: Send
+        self, exchange: Exchange, headers: Mapping[bytes, bytes], principal: Principal, _: Account
     ) -> None:
         services = (await self._open_or_refuse()).services
         session = await self._find_session(services, headers, principal)
         if not await services.sessions.end(session):
             raise SessionEnded
-        await respond(send, 204)  # H-31
+        await exchange.confirm_end()
 
     async def _find_session(self, services: Services, headers: Mapping[bytes, bytes], principal: Principal) -> Session:
         """The session that a request names.  It says nothing of who asks: it has to be that one's own (S-01)."""

@@ -1,18 +1,21 @@
 """What becomes of one message, and of one stream, once it is known who sends it."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import ExitStack, aclosing, suppress
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 
 import orjson
 from starlette.types import Receive, Send
 
 from receiver.dispatch import Answer, Dispatcher, Later
 from receiver.http.account import Account
+from receiver.http.body import read_body
 from receiver.http.guards import accepts
 from receiver.http.limits import StreamLimit
+from receiver.http.parts import AnswerParts, EventParts, frame_answer
 from receiver.http.refusal import Headers, Refusal
-from receiver.http.reply import AT_ONCE_SECONDS, Form, Part, Reply, respond
+from receiver.http.reply import AT_ONCE_SECONDS, Form, Parts, Reply, respond
+from receiver.http.stream import EventStream
 from receiver.methods import HANDLERS
 from receiver.methods.answers import take_answer
 from receiver.methods.resumption import open_session_stream, resume
@@ -36,13 +39,9 @@ from receiver.protocol.jsonrpc import (
     RequestId,
     Response,
     frame_error,
-    frame_error_bytes,
-    frame_result,
 )
 from receiver.session import Session
-from receiver.store.streams import Message, StreamGivenUp
 from receiver.telemetry import audit, metrics
-from receiver.telemetry.logs import bound
 
 OPEN_SECONDS = 5.0  # after which a plain call that says nothing becomes a stream
 
@@ -64,7 +63,9 @@ class Exchange:
         principal: Principal,
         limit: StreamLimit,
         address: str,
+        account: Account,
     ) -> None:
+        self._account = account
         self._address = address
         self._limit = limit
         self._receive = receive
@@ -72,37 +73,41 @@ class Exchange:
         self._headers = headers
         self._principal = principal
 
+    async def read(self, limit: int) -> bytes:
+        """Its body, of at most so many bytes."""
+        return await read_body(self._receive, self._headers, limit)
+
     async def answer(
         self, request: Request, open: Callable[[], Awaitable[Dispatcher[Services]]], find_session: FindSession
-    ) -> None:
-        """Answers a request: whatever it is, a request that could be read is answered with HTTP 200."""
-        method = request.method if request.method in HANDLERS else "other"
-        with metrics.Operation(method) as operation, ExitStack() as held:
-            account = Account(operation)
-            try:
-                dispatcher = await open()
-                target = find_target(dispatcher, request)
-                held.enter_context(account.open(target, request, self._headers))
-                begins = request.method == "initialize" and b"mcp-session-id" not in self._headers
-                session = None if begins else await find_session(dispatcher.services, self._headers, self._principal)
-                if session is not None:
-                    held.enter_context(account.within(session))
-                answer = await self._dispatch(dispatcher, request, session)
-                if isinstance(answer, Later):
-                    held.enter_context(bound(task_id=answer.stream.task_id))
-                    held.enter_context(self._limit.hold(self._principal.owner))
-                    if answer.begin is not None:
-                        await answer.begin()
-            except (Refusal, SessionEnded):
-                operation.end("refused")
-                raise
-            except (Exception, asyncio.CancelledError) as error:
-                await self._send_whole(frame_error(request.id, account.explain(error)), _retry_after(error))
-                return
+    ) -> Reply | None:
+        """Answers a request: whatever it is, a request that could be read is answered with HTTP 200.
+
+        What this returns, if anything, answers it when it is sent.
+        """
+        account = self._account
+        account.begin(request.method if request.method in HANDLERS else "other")
+        try:
+            dispatcher = await open()
+            account.open(find_target(dispatcher, request), request, self._headers)
+            begins = request.method == "initialize" and b"mcp-session-id" not in self._headers
+            session = None if begins else await find_session(dispatcher.services, self._headers, self._principal)
+            if session is not None:
+                account.within(session)
+            answer = await self._dispatch(dispatcher, request, session)
             if isinstance(answer, Later):
-                await self._answer_later(request, answer, dispatcher.services, session, account)
-            else:
-                await self._send_whole(_frame(request.id, account.note(answer)), _session_header(answer))
+                account.wait_for(answer.stream.task_id, self._limit)
+                if answer.begin is not None:
+                    await answer.begin()
+        except (Refusal, SessionEnded):
+            account.refuse()
+            raise
+        except (Exception, asyncio.CancelledError) as error:
+            await self._send_whole(frame_error(request.id, account.explain(error)), _retry_after(error))
+            return None
+        if isinstance(answer, Later):
+            return self._answer_later(request.id, answer, dispatcher.services, session)
+        await self._send_whole(frame_answer(request.id, account.note(answer)), _session_header(answer))
+        return None
 
     async def _dispatch(
         self, dispatcher: Dispatcher[Services], request: Request, session: Session | None
@@ -115,16 +120,11 @@ class Exchange:
                     await dispatcher.services.sessions.confirm(session)
             raise
 
-    async def _answer_later(
-        self, request: Request, later: Later, services: Services, session: Session | None, account: Account
-    ) -> None:
+    def _answer_later(self, id: RequestId, later: Later, services: Services, session: Session | None) -> Reply:
         takes_json = accepts(self._headers, _JSON_TYPE)
         form = self._form(later.stream, services.event_ids, session, at_once=later.at_once, takes_json=takes_json)
-        parts = _parts(request.id, later, account, listens=accepts(self._headers, _STREAM_TYPE))
-        try:
-            await Reply(self._receive, self._send, form).send(parts)
-        except asyncio.CancelledError as error:
-            await self._send_whole(frame_error(request.id, account.explain(error)))
+        feed = later.feed(accepts(self._headers, _STREAM_TYPE))
+        return Reply(self._receive, self._send, form, AnswerParts(feed, id, later.finish, self._account))
 
     async def take_notification(self, notification: Notification, services: Services, session: Session) -> None:
         """Accepts any notification (H-06); a cancelled one ends its request, on whatever node that is (L-07)."""
@@ -144,25 +144,30 @@ class Exchange:
             raise Refusal(400, _NOT_ASKED)  # H-07
         await respond(self._send, 202)
 
-    async def open_stream(self, services: Services, session: Session) -> None:
+    async def confirm_end(self) -> None:
+        """Says that its session has ended."""
+        await respond(self._send, 204)  # H-31
+
+    async def open_stream(self, services: Services, session: Session) -> Reply:
         """Opens the stream of a session, or goes on with any stream of it that its client lost (H-23)."""
         await services.sessions.confirm(session)
         stood = self._read_position(services.event_ids, session)
+        parts: Parts
         if stood is None or stood.kind == "session":
             start, feed = open_session_stream(services, session, stood)
-            parts = _events(feed)
+            parts = EventParts(feed)
         elif not await services.feeds.is_wanted(stood.stream, stood.task_id):
             raise Refusal(405, _CANCELLED, ((b"allow", b"POST, DELETE"),))  # H-15; a stream that ends is tried again
         else:
             request, later = resume(services, session, stood)
-            start, parts = later.stream, _parts(request, later, Account(), listens=True)
-        form = self._form(start, services.event_ids, session, at_once=True, takes_json=False)  # H-15
+            start, parts = later.stream, AnswerParts(later.feed(True), request, later.finish, self._account)
         try:
-            with self._limit.hold(self._principal.owner):
-                await Reply(self._receive, self._send, form).send(parts)
+            self._account.wait_for(start.task_id, self._limit)
         except Refused as refused:
             metrics.count_limited(refused.reason)
             raise Refusal(429, refused.message, _retry_after(refused)) from None
+        form = self._form(start, services.event_ids, session, at_once=True, takes_json=False)  # H-15
+        return Reply(self._receive, self._send, form, parts)
 
     def _read_position(self, ids: EventIds, session: Session) -> StreamPosition | None:
         last = self._headers.get(b"last-event-id")
@@ -192,41 +197,9 @@ class Exchange:
         if accepts(self._headers, _JSON_TYPE):
             await respond(self._send, 200, frame, headers)
             return
-        form = Form(0.0, takes_json=False, name_event=lambda _: "", is_primed=False, headers=headers)
-        await Reply(self._receive, self._send, form).send(_only(frame))
-
-
-async def _parts(id: RequestId, later: Later, account: Account, *, listens: bool) -> AsyncGenerator[Part]:
-    position = later.stream.position
-    try:
-        async with aclosing(later.feed(listens)) as feed:
-            async for entry in feed:
-                if isinstance(entry, Message):
-                    position = entry.position
-                    yield Part(position, entry.body, closes=entry.closes)
-                else:
-                    yield Part(position, _frame(id, account.note(later.finish(entry))), is_last=True)
-    except StreamGivenUp:
-        return
-    except Exception as error:
-        yield Part(position, frame_error(id, account.explain(error)), is_last=True)
-
-
-async def _events(messages: AsyncGenerator[Message]) -> AsyncGenerator[Part]:
-    try:
-        async with aclosing(messages) as feed:
-            async for message in feed:
-                yield Part(message.position, message.body)
-    except (SessionEnded, StreamGivenUp):  # H-13
-        return
-
-
-async def _only(frame: bytes) -> AsyncGenerator[Part]:
-    yield Part("", frame, is_last=True)
-
-
-def _frame(id: RequestId, answer: Answer) -> bytes:
-    return frame_result(id, answer.body) if answer.kind == "result" else frame_error_bytes(id, answer.body)
+        stream = await EventStream.open(self._send, headers, None)
+        await stream.write(None, frame)
+        await stream.end()
 
 
 def _session_header(answer: Answer) -> Headers:

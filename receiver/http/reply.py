@@ -2,19 +2,22 @@
 
 import asyncio
 import math
-from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
+import structlog
 from starlette.types import Receive, Send
 
-from receiver.cancellation import cancel_all
+from receiver.cancellation import AGAIN_SECONDS
 from receiver.http.refusal import Headers
 from receiver.http.stream import EventStream
 
 AT_ONCE_SECONDS = 1.0  # a stream that opens at once does so when it is heard, or after that
 KEEP_ALIVE_SECONDS = 15.0
 LONGEST_STREAM_SECONDS = 900.0  # then the connection is closed, and the client goes on with another (H-10)
+
+log = structlog.get_logger(__name__)
 
 _JSON = (b"content-type", b"application/json")
 
@@ -24,13 +27,26 @@ class Part:
     """A JSON-RPC message for the client, or none yet, only the news that the stream is heard from now on.
 
     ``position`` is where the client may go on after it; the last is the answer.  One that ``closes`` is no message: the
-    connection ends there, if the client can go on.
+    connection ends there, if the client can go on.  A last one without data ends the stream without an answer (L-07).
     """
 
     position: str
     data: bytes
     is_last: bool = False
     closes: bool = False
+
+
+class Parts(Protocol):
+    """What is sent, as it comes."""
+
+    async def next(self, until: float) -> Part | None:
+        """The next one; None if there is none by that time of the event loop."""
+
+    def stop(self) -> Part | None:
+        """The last one for a client that cannot come back for the rest; None where nothing can be said."""
+
+    def close(self) -> None:
+        """No more of them are wanted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,60 +76,84 @@ async def respond(send: Send, status: int, body: bytes = b"", headers: Headers =
 class Reply:
     """Sends ``parts`` as they come.  A client that goes away ends its wait, and nothing else (H-14)."""
 
-    def __init__(self, receive: Receive, send: Send, form: Form) -> None:
+    __slots__ = ("_cancels", "_form", "_is_complete", "_is_gone", "_parts", "_receive", "_send", "_stream", "_waiting")
+
+    def __init__(self, receive: Receive, send: Send, form: Form, parts: Parts) -> None:
+        self._parts = parts
         self._receive = receive
         self._send = send
         self._form = form
         self._stream: EventStream | None = None
         self._is_complete = False
+        self._is_gone = False
+        self._waiting: asyncio.Task[object] | None = None  # while there is nothing to send
+        self._cancels = 0
 
-    async def send(self, parts: AsyncGenerator[Part]) -> None:
-        """Sends all, and ends.  Parts that end without a last one leave the request without an answer (L-07).
+    async def send(self) -> None:
+        """Sends all, up to the last, and ends.
 
         The web server cancels it when its grace period is over: the client comes back to go on elsewhere (H-10), or
-        CancelledError is raised, if it could not.
+        is told that there is no answer, if it could not.
         """
-        gone = asyncio.create_task(self._wait_for_disconnect())
+        watching = asyncio.create_task(self._watch())
         try:
-            async with aclosing(parts):
-                await self._send_parts(parts, gone)
-            if not gone.done():
+            await self._send_parts()
+            if not self._is_gone:
                 await self._end()
         except asyncio.CancelledError:
-            await self._send_away()
+            if not self._is_gone:
+                await self._send_away()
         finally:
-            await cancel_all([gone])
+            self._parts.close()
+            watching.cancel()
+            if self._cancels:
+                self._take_back()
 
-    async def _send_parts(self, parts: AsyncGenerator[Part], gone: "asyncio.Task[None]") -> None:
-        loop = asyncio.get_running_loop()
+    async def _send_parts(self) -> None:
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
         end = loop.time() + LONGEST_STREAM_SECONDS if self._form.is_primed else math.inf
-        opens = None if self._form.opens_after is None else loop.time() + self._form.opens_after
-        coming = asyncio.ensure_future(_next(parts))
-        try:
-            while not gone.done() and (loop.time() < end or self._stream is None):
-                await asyncio.wait({coming, gone}, timeout=self._patience(opens), return_when=asyncio.FIRST_COMPLETED)
-                if coming.done():
-                    part = coming.result()
-                    if part is None or await self._send_part(part):
-                        return
-                    coming = asyncio.ensure_future(_next(parts))
-                elif not gone.done():
-                    await self._show_life()
-        finally:
-            await cancel_all([coming])
+        shows = math.inf if self._form.opens_after is None else loop.time() + self._form.opens_after
+        while not self._is_gone and (self._stream is None or loop.time() < end):
+            self._waiting = task
+            try:
+                part = await self._parts.next(shows)
+            finally:
+                self._waiting = None
+            if self._is_gone:
+                return
+            if part is None:
+                await self._show_life()
+            elif await self._send_part(part):
+                return
+            if self._stream is not None:
+                shows = loop.time() + KEEP_ALIVE_SECONDS
 
-    def _patience(self, opens: float | None) -> float | None:
-        """Seconds until the client has to see something."""
-        if self._stream is not None:
-            return KEEP_ALIVE_SECONDS
-        return None if opens is None else max(0.0, opens - asyncio.get_running_loop().time())
+    async def _watch(self) -> None:
+        """Waits for the client to go away, and ends the wait for the next part then, but nothing that is being sent."""
+        try:
+            while (await self._receive())["type"] != "http.disconnect":
+                pass
+        except Exception:
+            log.debug("receive_failed", exc_info=True)  # whatever it is, there is nobody left to hear
+        self._is_gone = True
+        while self._waiting is not None:  # a library may swallow it, as in ``cancel_all``
+            self._waiting.cancel()
+            self._cancels += 1
+            await asyncio.sleep(AGAIN_SECONDS)
+
+    def _take_back(self) -> None:
+        """Whoever called was not cancelled: that was our way out of a wait."""
+        task = asyncio.current_task()
+        while task is not None and self._cancels:
+            task.uncancel()
+            self._cancels -= 1
 
     async def _send_part(self, part: Part) -> bool:
         """Sends a part; returns whether it was the last on this connection."""
         if part.closes:
             return await self._close(part)
         if not part.data:
-            if self._form.at_once and self._stream is None:
+            if self._form.at_once and self._stream is None and not part.is_last:
                 await self._open()
         elif part.is_last and self._stream is None and self._form.takes_json:
             self._is_complete = True
@@ -144,9 +184,12 @@ class Reply:
 
     async def _send_away(self) -> None:
         if self._stream is None and not self._is_complete:
-            if self._form.opens_after is None or not self._form.is_primed:
+            if self._form.opens_after is not None and self._form.is_primed:
+                await self._open()
+            elif (last := self._parts.stop()) is not None:
+                await self._send_part(last)
+            else:
                 raise asyncio.CancelledError
-            await self._open()
         await self._end()
 
     async def _end(self) -> None:
@@ -154,11 +197,3 @@ class Reply:
             # One that was never opened has nothing to go on with.
             stream = self._stream or await EventStream.open(self._send, self._form.headers, None)
             await stream.end()
-
-    async def _wait_for_disconnect(self) -> None:
-        while (await self._receive())["type"] != "http.disconnect":
-            pass
-
-
-async def _next(parts: AsyncGenerator[Part]) -> Part | None:
-    return await anext(parts, None)

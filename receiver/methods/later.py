@@ -1,16 +1,17 @@
 """Answers that come later, on streams that any node can go on with."""
 
 import secrets
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 
 import orjson
 
 from receiver.dispatch import Answer, Later
+from receiver.feed import TaskFeed
 from receiver.methods.services import ServerCall, Services, session_of
 from receiver.protocol.event_id import StreamPosition
 from receiver.session import Session
 from receiver.store.record import Kind, Progress
-from receiver.store.streams import Message, Stream
+from receiver.store.streams import Stream
 
 Finish = Callable[[Progress], Answer]
 
@@ -37,7 +38,7 @@ def follow_from(
 ) -> Later:
     """The same from a position of its stream on."""
 
-    def feed(listens: bool) -> AsyncGenerator[Message | Progress]:
+    def feed(listens: bool) -> TaskFeed:
         stream = Stream(start.stream, session, start.request.encode(), listens)
         return services.feeds.follow_task(stream, start.task_id, kind, start.position)
 

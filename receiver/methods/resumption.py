@@ -1,12 +1,12 @@
 """Goes on with a stream that a client lost, from the record alone."""
 
 import secrets
-from collections.abc import AsyncGenerator
 from functools import partial
 
 import orjson
 
 from receiver.dispatch import Later
+from receiver.feed import SessionFeed
 from receiver.methods.calls import render_call_outcome
 from receiver.methods.later import follow_from
 from receiver.methods.services import Services
@@ -14,12 +14,12 @@ from receiver.methods.tasks import render_task_outcome
 from receiver.protocol.event_id import StreamPosition
 from receiver.protocol.jsonrpc import RequestId
 from receiver.session import Session
-from receiver.store.streams import Message, Stream
+from receiver.store.streams import Stream
 
 
 def open_session_stream(
     services: Services, session: Session, stood: StreamPosition | None
-) -> tuple[StreamPosition, AsyncGenerator[Message]]:
+) -> tuple[StreamPosition, SessionFeed]:
     """A stream of ``session`` for what no stream of a request hears: a new one, or that which ``stood`` there."""
     start = stood or StreamPosition(session.owner, session.id, "session", "", "", secrets.token_hex(8), "")
     return start, services.feeds.hear_session(Stream(start.stream, session), start.position)

@@ -1,7 +1,7 @@
 """A reply by itself: what it sends, and what it leaves behind."""
 
 import asyncio
-from collections.abc import AsyncGenerator, MutableMapping
+from collections.abc import MutableMapping
 from typing import Any
 
 import pytest
@@ -43,15 +43,21 @@ class Parts:
     """Parts that come when the test says so."""
 
     def __init__(self) -> None:
-        self.queue: asyncio.Queue[Part | None] = asyncio.Queue()
+        self.queue: asyncio.Queue[Part] = asyncio.Queue()
         self.closed = asyncio.Event()
 
-    async def __call__(self) -> AsyncGenerator[Part]:
+    async def next(self, until: float) -> Part | None:
         try:
-            while (part := await self.queue.get()) is not None:
-                yield part
-        finally:
-            self.closed.set()
+            async with asyncio.timeout_at(until):
+                return await self.queue.get()
+        except TimeoutError:
+            return None
+
+    def stop(self) -> Part | None:
+        return Part("", b'"stopping"', is_last=True)
+
+    def close(self) -> None:
+        self.closed.set()
 
 
 @pytest.fixture
@@ -69,7 +75,7 @@ def form(opens_after: float | None = 0.0, *, takes_json: bool = True, is_primed:
 
 
 async def send(connection: Connection, parts: Parts, shape: Form) -> None:
-    await Reply(connection.receive, connection.send, shape).send(parts())
+    await Reply(connection.receive, connection.send, shape, parts).send()
 
 
 async def test_a_stream_that_opens_at_once(connection: Connection, parts: Parts) -> None:
@@ -158,8 +164,8 @@ async def test_an_older_revision_has_no_event_of_its_own_at_the_start(connection
 
 
 async def test_a_request_that_was_cancelled_has_no_answer(connection: Connection, parts: Parts) -> None:
-    """L-07: parts that end without a last one."""
-    parts.queue.put_nowait(None)
+    """L-07: a last part with nothing in it."""
+    parts.queue.put_nowait(Part("", b"", is_last=True))
     await send(connection, parts, form(60.0))
     assert (await connection.messages.get())["type"] == "http.response.start"
     sent = [connection.messages.get_nowait() for _ in range(connection.messages.qsize())]
@@ -230,4 +236,55 @@ async def test_a_connection_that_breaks_ends_the_wait(connection: Connection, pa
         raise OSError("broken")
 
     with pytest.raises(OSError, match="broken"):
-        await Reply(connection.receive, send_nothing, form()).send(parts())
+        await Reply(connection.receive, send_nothing, form(), parts).send()
+
+
+async def test_who_called_is_not_cancelled_when_a_client_goes_away(connection: Connection, parts: Parts) -> None:
+    """What else its task awaits would end, too."""
+
+    async def call() -> int:
+        await send(connection, parts, form())
+        await asyncio.sleep(0)
+        task = asyncio.current_task()
+        assert task is not None
+        return task.cancelling()
+
+    calling = asyncio.create_task(call())
+    parts.queue.put_nowait(HEARD)
+    await connection.opened()
+    connection.gone.set()
+    assert await calling == 0
+
+
+async def test_what_is_being_sent_is_not_cut_when_a_client_goes_away(connection: Connection, parts: Parts) -> None:
+    """A server may say so while it still writes the end of an answer."""
+    sent: list[MutableMapping[str, Any]] = []
+
+    async def send_slowly(message: MutableMapping[str, Any]) -> None:
+        connection.gone.set()
+        for _ in range(5):
+            await asyncio.sleep(0)
+        sent.append(message)
+
+    parts.queue.put_nowait(Part("", b"{}", is_last=True))
+    await Reply(connection.receive, send_slowly, form(60.0), parts).send()
+    assert [message["type"] for message in sent] == ["http.response.start", "http.response.body"]
+
+
+async def test_a_server_that_stops_answers_who_could_not_come_back(connection: Connection, parts: Parts) -> None:
+    sending = asyncio.create_task(send(connection, parts, form(60.0, is_primed=False)))
+    await asyncio.sleep(0)
+    sending.cancel()
+    await sending
+    assert (await connection.messages.get())["status"] == 200
+    assert await connection.messages.get() == {"type": "http.response.body", "body": b'"stopping"'}
+    assert parts.closed.is_set()
+
+
+async def test_a_connection_that_cannot_be_heard_is_gone(connection: Connection, parts: Parts) -> None:
+    async def receive() -> MutableMapping[str, Any]:
+        raise OSError("broken")
+
+    await Reply(receive, connection.send, form(60.0), parts).send()
+    assert parts.closed.is_set()
+    assert connection.messages.empty()

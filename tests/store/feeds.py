@@ -1,17 +1,17 @@
 """Nodes to test, as far as they feed streams, and who reads what they feed."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from receiver.feed import Feeds
+from receiver.feed import Feed, Feeds
 from receiver.hub import Hub
 from receiver.session import Session
 from receiver.store.client import Client
 from receiver.store.record import ClaimedRun, Progress
-from receiver.store.streams import Message, Stream, StreamStore
+from receiver.store.streams import Stream, StreamStore
 from tests.store.hubs import make_hub, running
 from tests.store.world import SESSION_IDLE, STREAM_LEASE, World, until
 
@@ -40,22 +40,23 @@ class Node:
 class Reader:
     """Reads a feed in the background: ``bodies`` are those of its messages, ``end`` what came last."""
 
-    def __init__(self, feed: AsyncGenerator[Message | Progress] | AsyncGenerator[Message]) -> None:
+    def __init__(self, feed: Feed) -> None:
         self.begun = asyncio.Event()
         self.bodies: list[bytes] = []
         self.position = ""
         self.task = asyncio.create_task(self._read(feed))
 
-    async def _read(self, feed: AsyncGenerator[Message | Progress] | AsyncGenerator[Message]) -> Progress:
-        async with aclosing(feed):
-            async for entry in feed:
-                if isinstance(entry, Progress):
-                    return entry
+    async def _read(self, feed: Feed) -> Progress:
+        try:
+            while not isinstance(entry := await feed.next(), Progress):
+                assert entry is not None
                 if self.begun.is_set():
                     self.bodies.append(entry.body)
                     self.position = entry.position
                 self.begun.set()  # by the first message, which says so and nothing else
-        raise AssertionError("the feed ended without an end")
+            return entry
+        finally:
+            feed.close()
 
     async def until_given(self, count: int) -> list[bytes]:
         """The messages, when there are so many."""

@@ -7,14 +7,16 @@ from typing import Any
 import pytest
 
 from receiver import hub as hub_module
-from receiver.hub import Hub, Watch
+from receiver import watch as watch_module
+from receiver.hub import Hub
 from receiver.protocol.task_id import new_task_id
+from receiver.watch import Watch
 from tests.store.world import World
 
 
 def make_patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Takes the safety nets away."""
-    monkeypatch.setattr(hub_module, "ACK_SECONDS", 60)
+    monkeypatch.setattr(watch_module, "ACK_SECONDS", 60)
     monkeypatch.setattr(hub_module, "REREAD_SECONDS", 60)
 
 
@@ -44,4 +46,4 @@ async def settle(hub: Hub, *watches: Watch) -> None:
 
 def is_quiet(watch: Watch) -> bool:
     """Whether the watch has no news."""
-    return not watch._news.is_set()
+    return not watch.has_news

@@ -143,6 +143,21 @@ async def _is_left(world: World) -> bool:
     return await count_subscribers(world) == 0
 
 
+async def test_channels_are_left_together(world: World, hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hub_module, "LINGER_SECONDS", 0.01)
+    before = await _count_unsubscribes(world)
+    async with AsyncExitStack() as stack:
+        for number in range(20):
+            await stack.enter_async_context(hub.watch(f"0-{number}"))
+    await until(lambda: _has_left_all(world))
+    assert await _count_unsubscribes(world) - before <= 2  # the first to end, and those that ended meanwhile
+
+
+async def _count_unsubscribes(world: World) -> int:
+    stats = await world.redis.info("commandstats")
+    return int(stats.get("cmdstat_unsubscribe", {"calls": 0})["calls"])
+
+
 @pytest.mark.usefixtures("hasty")
 @pytest.mark.parametrize("steps", range(12))
 async def test_a_channel_that_is_wanted_again_while_it_is_left(world: World, hub: Hub, steps: int) -> None:

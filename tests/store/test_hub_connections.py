@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from receiver import hub as hub_module
+from receiver import watch as watch_module
 from receiver.hub import Hub
 from receiver.store.client import connect
 from receiver.store.keys import Keys
@@ -112,7 +113,7 @@ async def far_hub(world: World, proxy: Proxy) -> AsyncIterator[Hub]:
 async def test_without_an_acknowledgement_it_is_entered_after_a_while(
     proxy: Proxy, far_hub: Hub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hub_module, "ACK_SECONDS", 0.05)
+    monkeypatch.setattr(watch_module, "ACK_SECONDS", 0.05)
     proxy.hold()
     async with far_hub.watch("0-1") as watch:
         proxy.release()
