@@ -49,6 +49,16 @@ async def test_a_plain_call_is_stopped(world: World) -> None:  # L-07
     assert await finish(world, run) == -3
 
 
+async def test_a_plain_call_is_stopped_before_its_stream_is_open(world: World) -> None:  # L-07
+    session = await begin_session(world)
+    run = await start_call(world, session, b"1")
+    assert await world.sessions.cancel_request(session, b"1")
+    assert await status_of(world, run) == "cancelled"
+    with pytest.raises(StreamGivenUp):
+        await follow(world, session, run.task_id, kind="call", request=b"1").look()
+    assert not await world.redis.exists(world.keys.requests(session.id))
+
+
 async def test_a_wait_for_a_task_ends_and_nothing_else(world: World) -> None:  # L-07, T-73
     session = await begin_session(world)
     run, stream = await waited_for(world, session)

@@ -10,6 +10,16 @@ local function expect_stream(id, now)
   end
 end
 
+-- Has a plain call be known by its request from now on, as '/id': it may be cancelled before its stream opens (L-07).
+local function name_request(id)
+  local session, request = unpack(redis.call('HMGET', key_task(id), 'session', 'request'))
+  local rest = session and request and redis.call('PTTL', key_session(session)) or 0
+  if rest > 0 then
+    redis.call('HSET', key_requests(session), request, '/' .. id)
+    redis.call('PEXPIRE', key_requests(session), rest)
+  end
+end
+
 -- The same where one of the messages behind the first few ends the connection for its client to come back.
 local function expect_next(kept, before, id, now)
   for i = before + 1, #kept do

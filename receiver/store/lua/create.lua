@@ -49,6 +49,7 @@ if kind == 'task' then
   index(key_owner(owner), now)
 else
   expect_stream(id, now)
+  name_request(id)
 end
 local label = label_of(kind, ARGV[9])
 enter(id, owner, queue, label, now, expires)
