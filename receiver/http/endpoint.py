@@ -52,6 +52,7 @@ class Endpoint:
         self._authenticator = authenticator
         self._backlog = backlog
         self._body_limit = body_limit
+        self._verbs = {"POST": self._post, "GET": self._get, "DELETE": self._delete}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers one HTTP request."""
@@ -77,8 +78,7 @@ class Endpoint:
         address = _address_of(scope)
         principal = await self._authenticate(scope, headers, address)
         account.of(principal.owner)
-        verbs = {"POST": self._post, "GET": self._get, "DELETE": self._delete}
-        verb = verbs.get(scope["method"])
+        verb = self._verbs.get(scope["method"])
         if verb is None:
             raise Refusal(405, "Only POST, GET and DELETE are supported here", ((b"allow", _VERBS),))
         check_version(headers)

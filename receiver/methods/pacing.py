@@ -25,4 +25,4 @@ class Pacer:
         self._polls[task.id] = (now, early)
         if len(self._polls) > REMEMBERED:
             self._polls.popitem(last=False)
-        return replace(task, poll_interval=task.poll_interval * 2 ** max(0, early - 1))
+        return task if early <= 1 else replace(task, poll_interval=task.poll_interval * 2 ** (early - 1))

@@ -100,10 +100,10 @@ class Client:
         patience: float | None = 5.0,
         with_flags: bool = True,
         audit_events: int = AUDIT_EVENTS,
-        flights: Flights | None = None,
     ) -> None:
         self.redis = redis
-        self._flights = flights or Flights(redis, seconds=ATTEMPT_SECONDS)
+        self._attempt = ATTEMPT_SECONDS if patience is None else min(ATTEMPT_SECONDS, ATTEMPT_SHARE * patience)
+        self._flights = Flights(redis, seconds=self._attempt)
         self.keys = keys
         self.patience = patience
         self.audit_events = audit_events
@@ -112,7 +112,7 @@ class Client:
     def with_patience(self, patience: float | None) -> "Client":
         """The same connection for callers of another patience."""
         options: dict[str, Any] = {"with_flags": self._with_flags, "audit_events": self.audit_events}
-        return Client(self.redis, self.keys, patience=patience, flights=self._flights, **options)
+        return Client(self.redis, self.keys, patience=patience, **options)
 
     async def admit(self, admission: Admission, name: str, *arguments: Argument) -> Any:
         """Runs the script ``name`` for a request, if the request is admitted.
@@ -130,9 +130,12 @@ class Client:
         attempt = 0
         while True:
             try:
+                head = () if admission is None else admission.to_arguments(is_repeated=attempt > 0)
+                evaluating = self.evaluate(name, *head, *arguments, admitted=admission is not None)
+                if not attempt:
+                    return await evaluating  # its flight has a limit of its own
                 async with asyncio.timeout(self._limit_attempt(deadline)):
-                    head = () if admission is None else admission.to_arguments(is_repeated=attempt > 0)
-                    return await self.evaluate(name, *head, *arguments, admitted=admission is not None)
+                    return await evaluating
             except OutOfMemoryError as error:
                 metrics.count_store_error("full")
                 if attempt:  # an earlier one may have been carried out
@@ -163,6 +166,4 @@ class Client:
 
     def _limit_attempt(self, deadline: float | None) -> float:
         """Seconds after which a connection that does not answer is given up."""
-        if self.patience is None or deadline is None:
-            return ATTEMPT_SECONDS
-        return max(0.0, min(ATTEMPT_SECONDS, ATTEMPT_SHARE * self.patience, deadline - time.monotonic()))
+        return self._attempt if deadline is None else max(0.0, min(self._attempt, deadline - time.monotonic()))

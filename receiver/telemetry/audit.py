@@ -5,6 +5,8 @@ token.
 """
 
 import hashlib
+import itertools
+import os
 import secrets
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
@@ -21,6 +23,8 @@ DIGEST_LENGTH = 16
 LONGEST = 128  # characters of what a client or an issuer chose
 
 Outcome = Literal["success", "failure", "denied"]
+
+_PROCESS, _calls = secrets.token_hex(8), itertools.count()
 
 log = structlog.get_logger("receiver.audit")
 
@@ -86,13 +90,18 @@ def client(principal: Principal, operation: str, request: object, address: str, 
         clean(str(request)),
         hashlib.sha256(arguments).hexdigest()[:DIGEST_LENGTH] if arguments else "",
         str(len(arguments)) if arguments else "",
-        secrets.token_hex(8),
+        _new_mark(),
     )
 
 
 def operator(name: str, operation: str, address: str = "") -> Caller:
     """An operator as the caller of ``operation``; the owner in the entry will be that of the task."""
-    return Caller("operator", operation, clean(name), "", clean(address), "", "", "", secrets.token_hex(8))
+    return Caller("operator", operation, clean(name), "", clean(address), "", "", "", _new_mark())
+
+
+def _new_mark() -> str:
+    """Of this process and this call alone; a random one would cost a system call."""
+    return f"{_PROCESS}{os.getpid():x}-{next(_calls):x}"
 
 
 def event_of(caller: Caller, outcome: Outcome, detail: str = "", task: str = "") -> Event:
