@@ -22,7 +22,7 @@ from tests.docs.markdown import ROOT
 SOURCES = [*(ROOT / "receiver").rglob("*.py"), *(ROOT / "workers").rglob("*.py"), ROOT / "ops" / "arrival.py"]
 SCRIPTS = sorted((ROOT / "receiver" / "store" / "lua").glob("*.lua"))
 HTTP_STATUS = re.compile(
-    r"(?:Refusal\(|_\w+ = \(|: \(|status = )(4\d\d|5\d\d)\b|HTTP/1\.1 (4\d\d)|(\d{3}) if isinstance"
+    r"(?:Refusal\(|respond\(send, |_\w+ = \(|: \(|status = )(4\d\d|5\d\d)\b|HTTP/1\.1 (4\d\d)|(\d{3}) if isinstance"
 )
 LIMIT = re.compile(r"(?:^|_)(?:LIMIT|MAX|MOST|LONGEST)(?:_|$)")
 
