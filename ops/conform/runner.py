@@ -34,9 +34,11 @@ class Verdict:
 
 
 @asynccontextmanager
-async def open_client(**options: Any) -> AsyncIterator[httpx2.AsyncClient]:
-    """The connections of a run.  Nothing in it has a deadline: each check has one as a whole."""
-    limits = httpx2.Limits(max_connections=None, keepalive_expiry=KEEP_ALIVE_SECONDS)
+async def open_client(
+    *, keep_alive: float | None = KEEP_ALIVE_SECONDS, **options: Any
+) -> AsyncIterator[httpx2.AsyncClient]:
+    """The connections of a run, kept so many seconds.  Nothing in it has a deadline: each check has one as a whole."""
+    limits = httpx2.Limits(max_connections=None, keepalive_expiry=keep_alive)
     async with httpx2.AsyncClient(timeout=None, limits=limits, **options) as http:
         yield http
 

@@ -28,8 +28,9 @@ def urls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def http() -> AsyncIterator[httpx2.AsyncClient]:
-    # What it trusts is never asked, and slow to load.
-    async with open_client(trust_env=False, verify=False) as client:
+    # What it trusts is never asked, and slow to load.  These servers keep connections longer than a test takes; a check
+    # that is cancelled while the client closes an old one would leave a socket open.
+    async with open_client(keep_alive=None, trust_env=False, verify=False) as client:
         yield client
 
 

@@ -136,7 +136,7 @@ async def sabotaged(urls: Sequence[str], saboteur: Saboteur | None) -> AsyncIter
     """URLs of proxies before ``urls``; None sabotages nothing.  What the saboteur raised comes at the end."""
     sabotage = Sabotage(saboteur)
     async with AsyncExitStack() as stack:
-        limits = httpx2.Limits(max_connections=None)
+        limits = httpx2.Limits(max_connections=None, keepalive_expiry=None)
         client = httpx2.AsyncClient(timeout=None, limits=limits, trust_env=False, verify=False)
         http = await stack.enter_async_context(client)
         listeners = [stack.enter_context(socket.socket()) for _ in urls]
