@@ -38,6 +38,7 @@ class GatheringTransport(asyncio.Transport):
 
     def abort(self) -> None:
         self._gathered.clear()
+        self._size = 0
         self._transport.abort()
 
     def is_closing(self) -> bool:

@@ -160,7 +160,7 @@ class Client:
         try:
             answer = await self._flights.send("EVALSHA", script.sha, *tail)
         except NoScriptError:
-            answer = await self.redis.execute_command("EVAL", script.source, *tail)
+            answer = await self._flights.send("EVAL", script.source, *tail)  # within the time of a flight
         metrics.observe_script(name, began)
         return answer
 

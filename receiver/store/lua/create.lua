@@ -11,6 +11,7 @@
 -- include: queue
 -- include: tally
 -- include: coming
+-- include: index
 -- include: audit
 local id, owner, queue, kind = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local now = now_ms()
@@ -31,22 +32,14 @@ if waiting >= tonumber(ARGV[7]) then
   return { -2, waiting }
 end
 
--- An index lives as long as the last task in it, and a little longer, so that not each task has to renew it.
-local function index(key, score)
-  redis.call('ZADD', key, int(score), id)
-  if redis.call('PTTL', key) < expires - now then
-    redis.call('PEXPIREAT', key, int(expires + math.floor(ARGV[5] / 8)))
-  end
-end
-
 local task = key_task(id)
 redis.call('HSET', task, 'kind', kind, 'status', 'working', 'created_at', int(now), 'updated_at', int(now),
   'expires_at', int(expires), 'ttl', ARGV[5], 'owner', owner, 'queue', queue, 'run', '0', 'attempt', '0',
   unpack(ARGV, 10))
 redis.call('PEXPIREAT', task, int(expires))
-index(active, expires)
+enter_index(active, expires, id, now, ARGV[5])
 if kind == 'task' then
-  index(key_owner(owner), now)
+  enter_index(key_owner(owner), now, id, now, ARGV[5])
 else
   expect_stream(id, now)
   name_request(id)

@@ -10,10 +10,8 @@
 --       | {-1} no such task | {-2} the request was cancelled, or its client goes on by another connection
 -- include: now
 -- include: session
--- include: replay
 -- include: parting
--- include: coming
--- include: questions
+-- include: news
 local stream, begins, lease, session = ARGV[1], ARGV[3] == '1', tonumber(ARGV[4]), ARGV[5]
 local id, request, listens = ARGV[11], ARGV[13], ARGV[14] == '1'
 local task = redis.call('HMGET', key_task(id), 'owner', 'kind', 'unwanted', 'session', 'status')
@@ -37,20 +35,7 @@ local kept, questions, has_all = {}, {}, true
 if not listens and is_expected then
   call_streams(id, task[4])
 elseif listens then
-  kept = read_kept(stream, ARGV[8])
-  local before = #kept
-  has_all = take_letters(kept, stream, session, id, lease) and take_messages(kept, stream, key_outbox(id), lease)
-  if has_all then
-    local is_any_open
-    questions, is_any_open = take_questions(id, stream, ARGV[2], ARGV[10], session, ARGV[9])
-    if not is_any_open then
-      redis.call('SREM', key_talking(session), id)
-      redis.call('SREM', key_talking(task[4] or session), id)
-    end
-    expect_next(kept, before, id, now)
-  else
-    redis.call('PUBLISH', key_events(id), 'message')
-  end
+  kept, questions, has_all = take_news(stream, ARGV[2], ARGV[10], session, ARGV[9], id, task[4], ARGV[8], lease, now)
 end
 if is_over and has_all and not (is_brief and #kept == 0) then
   drop_stream(stream, false, redis.call('HEXISTS', key_stream(stream), 'taken_over') == 1, lease)
