@@ -4,7 +4,6 @@ It lives in a folder of its own, which also holds the ground truth of ``tests/ap
 """
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from types import TracebackType
 from typing import Protocol, Self, TypeVar
 
 from tests.acceptance.requestor import Requestor
+from tests.jsonlines import read_lines
 from tests.processes import Api, Child, Worker
 from tests.proxy import Proxy
 from tests.servers import find_valkey, start_server
@@ -134,9 +134,7 @@ class Deployment:
 
     def traces(self, event: str, label: str | None = None) -> list[Trace]:
         """The ground truth so far: what is said of an event, perhaps of one label alone."""
-        truth = self.folder / "truth"
-        lines = truth.read_text().splitlines() if truth.exists() else []
-        found = [Trace(**json.loads(line)) for line in lines]
+        found = [Trace(**line) for line in read_lines(self.folder / "truth")]
         return [trace for trace in found if trace.event == event and label in (None, trace.label)]
 
     async def wait_for_trace(self, event: str, label: str, run: int = 1) -> Trace:

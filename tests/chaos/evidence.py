@@ -1,10 +1,12 @@
 """What a campaign leaves behind, and the checker judges.  All times are seconds since the epoch, by one clock."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
+
+from tests.jsonlines import read_lines
 
 Outcome = Literal["ok", "error", "unknown"]
 
@@ -123,18 +125,10 @@ class History:
 
 
 def read_traces(file: Path) -> tuple[Trace, ...]:
-    """The ground truth.  A process that was killed while it wrote may have left half a line."""
-    return tuple(Trace(**line) for line in _lines(file.read_bytes().splitlines()))
+    """The ground truth."""
+    return tuple(Trace(**line) for line in read_lines(file))
 
 
 def read_stalls(file: Path) -> tuple[Fault, ...]:
     """When processes were held up, as they wrote it down."""
-    return tuple(Fault(**line) for line in _lines(file.read_bytes().splitlines())) if file.exists() else ()
-
-
-def _lines(lines: Iterable[bytes]) -> Iterable[dict[str, Any]]:
-    for line in lines:
-        try:
-            yield json.loads(line)
-        except ValueError:
-            continue
+    return tuple(Fault(**line) for line in read_lines(file))

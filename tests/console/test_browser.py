@@ -293,15 +293,25 @@ async def test_by_keyboard_alone(page: Page, site: ConsoleSite, stock: Stock) ->
     cancel = page.get_by_role("link", name="Cancel…")
     for _ in range(40):
         await page.keyboard.press("Tab")
-        if await cancel.evaluate("it => it === document.activeElement"):
+        if await page.evaluate("document.activeElement.textContent") == "Cancel…":
             break
-    outline = await cancel.evaluate("it => getComputedStyle(it).outlineStyle")
-    assert outline == "solid", "where one is can be seen"
+    await expect(cancel).to_be_focused()
+    await expect(cancel).to_have_css("outline-style", "solid")
     await page.keyboard.press("Enter")
     button = page.get_by_role("button", name="Cancel the task")
     await button.focus()
     await page.keyboard.press("Enter")
     await expect(page.locator("h1 .chip")).to_have_text("cancelled")
+
+
+@pytest.mark.parametrize("name", ["Cancel…", "JSON"])
+async def test_an_update_leaves_the_focus_where_it_is(page: Page, site: ConsoleSite, stock: Stock, name: str) -> None:
+    run = await stock.start("render")
+    await go_live(page, site, f"/tasks/{run.task_id}")
+    await page.get_by_role("link", name=name).focus()
+    await stock.runs.report(run.task_id, run.run, {"progress": 3, "progress_total": 8})
+    await expect(page.locator(".panel.progress")).to_contain_text("3 of 8")
+    await expect(page.get_by_role("link", name=name)).to_be_focused()
 
 
 async def test_a_slash_is_a_slash_where_one_types(page: Page, site: ConsoleSite, stock: Stock) -> None:

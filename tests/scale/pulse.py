@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from receiver.hub import Hub
+from tests.jsonlines import read_lines
 
 TICK_SECONDS = 0.005
 NOTED_SECONDS = 0.02
@@ -42,9 +43,7 @@ class Pause:
 
 def longest_pause(folder: Path, since: float, until: float) -> Pause:
     """The longest pauses, of either kind, between two moments of ``time.time``; 0 if none was worth a note."""
-    file = folder / "pauses"
-    lines = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
-    found = [line for line in lines if since <= line["at"] <= until]
+    found = [line for line in read_lines(folder / "pauses") if since <= line["at"] <= until]
     return Pause(max((line["late"] for line in found), default=0.0), max((line["busy"] for line in found), default=0.0))
 
 

@@ -88,8 +88,12 @@
   });
   if (!document.hidden) connect();
 
-  // What was open, and where it was scrolled to, stays so.
+  // What was open, where it was scrolled to and what had the focus stays so.
   let kept = new Map();
+  let focused = null;
+  const purpose = (it) => [it.tagName, it.parentElement.id, ...["id", "href", "name", "value", "data-copy"].map((name) => it.getAttribute(name))].join(" ");
+  const alike = (sought) => [...document.querySelectorAll("#live :is(a, button, input, select, textarea, summary)")]
+    .filter((it) => purpose(it) === sought);
   document.addEventListener("htmx:beforeSwap", (event) => {
     if (isBusy()) event.detail.shouldSwap = false; // the choice began while the page was on its way
     kept = new Map();
@@ -98,12 +102,15 @@
       const top = it.scrollTop;
       kept.set(it.id, (found) => { found.scrollTop = top; });
     }
+    const active = document.activeElement?.closest("#live *");
+    focused = active && { purpose: purpose(active), place: alike(purpose(active)).indexOf(active) };
   });
-  document.addEventListener("htmx:afterSettle", () => {
+  document.addEventListener("htmx:afterSwap", () => {
     for (const [id, restore] of kept) {
       const found = document.getElementById(id);
       if (found) restore(found);
     }
+    if (focused) alike(focused.purpose)[focused.place]?.focus({ preventScroll: true });
     reveal();
   });
   document.addEventListener("htmx:responseError", () => show("away"));
