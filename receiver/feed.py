@@ -10,6 +10,7 @@ import structlog
 from receiver.hub import Hub
 from receiver.protocol.errors import InternalError, ReceiverError, TaskExpired, TaskNotFound
 from receiver.protocol.lifecycle import is_terminal
+from receiver.renewal import Renewals
 from receiver.store.record import Kind, Progress
 from receiver.store.streams import Message, News, Stream, StreamStore
 from receiver.telemetry import metrics
@@ -36,14 +37,15 @@ class Feeds:
         self._hub = hub
         self._streams = streams
         self._name_channel = name_channel
-        self.renew_seconds = renew_seconds
+        self.renewals = Renewals(streams, seconds=renew_seconds)
         self.waiters = Waiters()
         self._closing: set[asyncio.Task[None]] = set()
         self._looks = asyncio.Semaphore(LOOKS)  # all streams may want to look at once, or to try again
         self._closes = asyncio.Semaphore(CLOSES)
 
     async def drain(self) -> None:
-        """Returns when the streams that ended are closed, or must be left to their leases."""
+        """Renews no more streams; returns when those that ended are closed, or must be left to their leases."""
+        await self.renewals.stop()
         if self._closing:
             await asyncio.wait(self._closing, timeout=DRAIN_SECONDS)
 
@@ -93,23 +95,24 @@ class Feed(ABC):
     The first is an empty message: what is said from then on is not missed.
     """
 
-    __slots__ = ("_due", "_is_begun", "_node", "_ready", "_stream", "_watch", "position")
+    __slots__ = ("_deadline", "_is_begun", "_node", "_ready", "_watch", "position", "stream", "task_id")
 
-    def __init__(self, node: Feeds, stream: Stream, watch: Watch, position: str) -> None:
+    def __init__(self, node: Feeds, stream: Stream, watch: Watch, position: str, task_id: str = "") -> None:
         self.position = position
+        self.stream = stream
+        self.task_id = task_id
         self._node = node
-        self._stream = stream
         self._watch = watch
         self._ready: list[Message | Progress] = []  # the next one last
-        self._due = 0.0  # when to look although nothing is heard
+        self._deadline: float | None = None  # when there is no more to come
         self._is_begun = False
 
     async def next(self, until: float = math.inf) -> Message | Progress | None:
         """What comes next; None if nothing did by that time of the event loop."""
         while not self._ready:
             if self._is_begun:
-                due = self._due
-                if not await self._watch.wait(min(until, due)) and until < due:
+                deadline = self._deadline or math.inf
+                if not await self._watch.wait(min(until, deadline)) and until < deadline:
                     return None
                 self._ready = await self._look(begins=False)
             else:
@@ -117,6 +120,7 @@ class Feed(ABC):
                 self._is_begun = True
                 self._begin()
                 self._ready = [*await self._look(begins=True), Message(self.position, b"")]
+            self._node.renewals.note(self)
         entry = self._ready.pop()
         if isinstance(entry, Message):
             self.position = entry.position
@@ -127,7 +131,12 @@ class Feed(ABC):
         self._watch.close()
         if self._is_begun:
             self._is_begun = False
+            self._node.renewals.drop(self)
             self._end()
+
+    def call(self) -> None:
+        """Has it look, though nothing was heard."""
+        self._watch.notify()
 
     @abstractmethod
     def _begin(self) -> None: ...
@@ -143,29 +152,27 @@ class Feed(ABC):
 class TaskFeed(Feed):
     """``next`` raises TaskExpired or, for a plain call, InternalError; and StreamGivenUp."""
 
-    __slots__ = ("_deadline", "_is_closed", "_kind", "_task_id", "_wait", "_waiter")
+    __slots__ = ("_is_closed", "_kind", "_wait", "_waiter")
 
     def __init__(self, node: Feeds, stream: Stream, watch: Watch, position: str, task_id: str, kind: Kind) -> None:
-        super().__init__(node, stream, watch, position)
-        self._task_id = task_id
+        super().__init__(node, stream, watch, position, task_id)
         self._kind = kind
-        self._deadline: float | None = None
         self._is_closed = False
 
     def _begin(self) -> None:
-        session = self._stream.session
+        session = self.stream.session
         self._wait = metrics.ResultWait(is_counted=self._kind == "task")
-        self._waiter = self._node.waiters.begin(self._task_id, self._kind, session.id, session.owner)
+        self._waiter = self._node.waiters.begin(self.task_id, self._kind, session.id, session.owner)
 
     def _end(self) -> None:
         self._wait.end()
         self._node.waiters.end(self._waiter)
         if not self._is_closed:
-            self._node.close(self._stream, self._task_id)
+            self._node.close(self.stream, self.task_id)
 
     async def _look(self, *, begins: bool) -> list[Message | Progress]:
         try:
-            news = await self._node.look(self._stream, self._task_id, self._kind, self.position, begins, self._deadline)
+            news = await self._node.look(self.stream, self.task_id, self._kind, self.position, begins, self._deadline)
         except (TimeoutError, TaskNotFound):
             self._wait.outcome = "expired"
             raise _expired(self._kind) from None
@@ -174,9 +181,7 @@ class TaskFeed(Feed):
         if is_terminal(progress.status):
             self._wait.outcome = progress.status
             return [progress, *found]
-        now = asyncio.get_running_loop().time()
-        self._deadline = now + progress.remaining / 1000
-        self._due = min(now + self._node.renew_seconds, self._deadline)
+        self._deadline = asyncio.get_running_loop().time() + progress.remaining / 1000
         return found
 
 
@@ -190,12 +195,10 @@ class SessionFeed(Feed):
 
     def _end(self) -> None:
         self._node.waiters.streams -= 1
-        self._node.close(self._stream)
+        self._node.close(self.stream)
 
     async def _look(self, *, begins: bool) -> list[Message | Progress]:
-        found = await self._node.hear(self._stream, self.position, begins)
-        self._due = asyncio.get_running_loop().time() + self._node.renew_seconds
-        return [*reversed(found)]
+        return [*reversed(await self._node.hear(self.stream, self.position, begins))]
 
 
 def _expired(kind: Kind) -> ReceiverError:

@@ -69,9 +69,7 @@ class StreamStore:
         self._patient = client.with_patience(None)
         self._lease = lease
         self._session_idle = session_idle
-        self._lists = [
-            item for kind, digest in (lists or {}).items() for item in (kind, digest, render_list_changed(kind))
-        ]
+        self._lists = dict(lists or {})
 
     async def follow(self, stream: Stream, task_id: str, kind: Kind, position: str, *, begins: bool) -> News:
         """What is new of a task behind ``position``; renews the stream.  ``begins``: its connection is new.
@@ -93,12 +91,23 @@ class StreamStore:
 
         Raises SessionEnded and StreamGivenUp.
         """
-        answer = await self._patient.call("hear", *self._head(stream, position, begins), *self._lists)
+        lists = (part for kind, digest in self._lists.items() for part in (kind, digest, render_list_changed(kind)))
+        answer = await self._patient.call("hear", *self._head(stream, position, begins), *lists)
         if answer[0] == -1:
             raise SessionEnded
         if answer[0] == -2:
             raise StreamGivenUp
         return _read(position, *answer)
+
+    async def renew(self, streams: Iterable[tuple[Stream, str]]) -> set[str]:
+        """Renews streams of tasks, each with the task's id, and of sessions (``""``), without a look.
+
+        Returns the ids of those that have to look all the same.
+        """
+        lists = [part for item in self._lists.items() for part in item]
+        head: tuple[Argument, ...] = (self._lease, self._session_idle, len(self._lists), *lists)
+        each = (part for stream, task_id in streams for part in _describe(stream, task_id))
+        return {found.decode() for found in await self._patient.call("renew", *head, *each)}
 
     async def is_wanted(self, stream_id: str, task_id: str) -> bool:
         """Whether a client may go on with a stream: not once it has cancelled the request (L-07)."""
@@ -113,6 +122,10 @@ class StreamStore:
         session = stream.session
         head = (stream.id, stream.connection, int(begins), self._lease, session.id, session.owner)
         return (*head, self._session_idle, position, session.askable, new_nonce())
+
+
+def _describe(stream: Stream, task_id: str) -> tuple[Argument, ...]:
+    return (stream.id, stream.connection, stream.session.id, stream.session.owner, task_id, int(stream.listens))
 
 
 def _read(position: str, messages: Iterable[Sequence[bytes]], questions: Iterable[bytes]) -> list[Message]:

@@ -41,6 +41,7 @@ class Reader:
     """Reads a feed in the background: ``bodies`` are those of its messages, ``end`` what came last."""
 
     def __init__(self, feed: Feed) -> None:
+        self.feed = feed
         self.begun = asyncio.Event()
         self.bodies: list[bytes] = []
         self.position = ""

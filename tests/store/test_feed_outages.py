@@ -161,12 +161,14 @@ async def test_replies_that_are_lost_again_and_again(world: World, proxy: Proxy,
 
 @on_real_servers
 async def test_many_streams_take_turns(world: World, proxy: Proxy, far_node: Node) -> None:
-    """While the store hangs all of them want to be renewed, and leave connections to others."""
+    """While the store hangs all of them want to look, and leave connections to others."""
     session = await begin_session(world)
     run = await world.start(session=session.id)
     streams = [new_stream(session, f"s{number}", b"%d" % number) for number in range(2 * LOOKS)]
     readers = [await begin_to_follow(far_node.feeds, run, stream) for stream in streams]
     proxy.hold()
+    for reader in readers:
+        reader.feed.call()
     await until(lambda: len(far_node.feeds._looks._waiters or ()) >= LOOKS)
     assert proxy.accepted <= LOOKS + 4  # the hub has some as well
     proxy.release()

@@ -3,8 +3,16 @@
 -- gets nothing from then on.
 -- include: outbox
 
--- Renews a stream, in the set of those that hear a task, or a session; false if another connection has it by now.
--- begins: this connection is new.
+-- Lets a stream live for another lease, in the set of those that hear a task, or a session.
+local function extend_stream(stream, set, now, lease)
+  redis.call('PEXPIRE', key_stream(stream), int(lease))
+  if set then
+    redis.call('ZADD', set, int(now + lease), stream)
+    redis.call('PEXPIRE', set, int(lease))
+  end
+end
+
+-- The same for a connection that looks; false if another one has the stream by now.  begins: this one is new.
 local function renew_stream(stream, connection, begins, set, now, lease)
   local holder = redis.call('HGET', key_stream(stream), 'connection')
   if holder and holder ~= connection then
@@ -14,11 +22,7 @@ local function renew_stream(stream, connection, begins, set, now, lease)
     redis.call('HSET', key_stream(stream), 'taken_over', '1')
   end
   redis.call('HSET', key_stream(stream), 'connection', connection)
-  redis.call('PEXPIRE', key_stream(stream), int(lease))
-  if set then
-    redis.call('ZADD', set, int(now + lease), stream)
-    redis.call('PEXPIRE', set, int(lease))
-  end
+  extend_stream(stream, set, now, lease)
   return true
 end
 

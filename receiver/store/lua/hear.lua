@@ -12,6 +12,7 @@
 -- include: session
 -- include: replay
 -- include: questions
+-- include: lists
 local stream, begins, lease, session = ARGV[1], ARGV[3] == '1', tonumber(ARGV[4]), ARGV[5]
 local now, questions = now_ms(), {}
 if not touch_session(session, ARGV[6], tonumber(ARGV[7]), now) then
@@ -22,8 +23,7 @@ end
 local kept = read_kept(stream, ARGV[8])
 for i = 11, #ARGV, 3 do
   local kind, digest = ARGV[i], ARGV[i + 1]
-  local shown, told = unpack(redis.call('HMGET', key_session(session), 'shown:' .. kind, 'told:' .. kind))
-  if shown and shown ~= digest and told ~= digest then
+  if is_to_be_told(session, kind, digest) then
     redis.call('HSET', key_session(session), 'told:' .. kind, digest)
     keep(kept, stream, ARGV[i + 2], lease)
   end
