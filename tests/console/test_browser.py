@@ -284,7 +284,7 @@ async def test_by_keyboard_alone(page: Page, site: ConsoleSite, stock: Stock) ->
     await page.keyboard.press("Tab")
     await expect(page.get_by_role("link", name="Skip to the page")).to_be_focused()
     await page.keyboard.press("Enter")
-    assert page.url.endswith("#main")
+    await expect(page).to_have_url(re.compile("#main$"))
     await page.keyboard.press("/")
     await expect(page.locator("#find")).to_be_focused()
     await page.keyboard.type(task_id)
