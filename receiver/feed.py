@@ -17,7 +17,7 @@ from receiver.telemetry import metrics
 from receiver.waiters import Waiters
 from receiver.watch import Watch
 
-LOOKS = 32  # streams that ask the store at the same time: the rest of its connections is for requests
+LOOKS = 16  # streams that ask the store at the same time: the rest of its connections is for requests
 CLOSES = 16  # likewise those that end
 CLOSE_SECONDS = 10.0  # after which a stream that could not be closed is left to its lease
 DRAIN_SECONDS = 3.0  # likewise when the node ends

@@ -14,7 +14,7 @@ from tests.scale.blocked import Blocked, block
 from tests.scale.bystander import Bystander
 from tests.scale.deployment import ALICE, BOB, deploy, raise_file_limit
 from tests.scale.figures import memory_of, quantile
-from tests.scale.filling import SHELF, Filler, read_record
+from tests.scale.filling import HOUR, SHELF, Filler, read_record
 from tests.scale.wire import Line, begin, create
 
 WAITERS = 10_000
@@ -83,13 +83,14 @@ async def _block(folder: Path, count: int, seconds: float) -> Round:
             sample = await read_record(redis, await create(line, TOOL))
         filler = Filler(redis, sample | {"queue": SHELF}, [sample["owner"]])
         tasks = [id for id, _ in await filler.create(count)]
+        runs = await filler.claim(count, "waiters", HOUR)
         with await asyncio.to_thread(Bystander, node.url, BOB, TOOL) as bystander:
             before = memory_of(node.pid)
             waiting = await block(alice, tasks, report)
             kib, opened = (memory_of(node.pid) - before) / count, time.time()
             await asyncio.sleep(seconds)
             at_rest, ending = bystander.since(opened), time.time()
-            await filler.complete(count, _make_payload)
+            await filler.complete(runs, _make_payload)
             await asyncio.gather(*waiting)
             meanwhile = bystander.since(ending)
     failed = {what: many for what, many in report.outcomes.items() if what != "answered"}

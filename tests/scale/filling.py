@@ -12,6 +12,7 @@ from receiver.store.keys import Keys
 from receiver.store.scripts import Argument, load
 
 FLIGHT = 500
+BURST = 50  # in a flight while something is measured: the store serves nobody else before it is done
 OWNERS = 1_000
 HOUR = 3_600_000
 SHARES = {"completed": 0.85, "failed": 0.05, "cancelled": 0.02}  # of all tasks; the rest waits to be run
@@ -20,6 +21,8 @@ NO_LIMITS = (10**9, 10**9)  # of unfinished and of waiting tasks
 ADMITTED = ("", "", 1, "", "", 0, 1, "")  # no session, any number of requests, nobody to name
 SHELF = "shelf"  # a queue from which no worker takes anything
 PAYLOAD = '{"content":[{"type":"text","text":"' + "x" * 60 + '"}],"isError":false}'
+
+Run = tuple[bytes, int]  # its task, and its number
 
 
 async def read_record(redis: Redis, task_id: str) -> dict[str, str]:
@@ -77,22 +80,22 @@ class Filler:
         )
         return ids
 
-    async def complete(self, count: int, make_payload: Callable[[], str]) -> None:
-        """Completes so many of those that wait, as fast as the store can; each flight has a payload of its own."""
-        for start in range(0, count, FLIGHT):
-            await self._run(min(FLIGHT, count - start), payload=make_payload())
-
-    async def claim(self, count: int, worker: str, lease: int) -> int:
-        """Has a worker claim so many of them, and returns how many it got."""
-        got = 0
-        while got < count:
+    async def claim(self, count: int, worker: str, lease: int) -> list[Run]:
+        """Has a worker claim so many of them, as far as there are, and returns their runs."""
+        runs: list[Run] = []
+        while len(runs) < count:
             self._claims += 1
-            size = min(FLIGHT, count - got)
+            size = min(FLIGHT, count - len(runs))
             (answer,) = await self._fly("claim", [(worker, self._claims, lease, size, size, 1, self._queue, 0, "0")])
             if not answer[2]:
-                return got
-            got += len(answer[2])
-        return got
+                break
+            runs += [(id, run) for id, run, *_ in answer[2]]
+        return runs
+
+    async def complete(self, runs: Sequence[Run], make_payload: Callable[[], str]) -> None:
+        """Completes runs as fast as the store can; each flight of a few has a payload of its own."""
+        for start in range(0, len(runs), BURST):
+            await self._finish(runs[start : start + BURST], payload=make_payload())
 
     async def _end(self, ids: list[tuple[str, str]], statuses: list[str]) -> None:
         """Ends tasks: those that are not cancelled have been claimed by a worker before."""
@@ -104,16 +107,18 @@ class Filler:
         )
         await self._run(len(run["completed"]) + len(run["failed"]), failed=len(run["failed"]))
 
-    async def _run(self, count: int, *, failed: int = 0, payload: str = PAYLOAD) -> None:
+    async def _run(self, count: int, *, failed: int = 0) -> None:
         """Has a worker claim so many of those that wait, and end them; so many of them fail."""
         worker = secrets.token_hex(4)
-        (answer,) = await self._fly("claim", [(worker, 1, HOUR, count, count, 1, self._queue, 0, "0")])
-        finishes = []
-        for number, (id, fence, *_) in enumerate(answer[2]):
-            status = "failed" if number < failed else "completed"
-            finishes.append((id, fence, secrets.token_hex(8), status, "", "result", payload))
-        await self._fly("finish", finishes)
+        await self._finish(await self.claim(count, worker, HOUR), failed=failed)
         await self._fly("leave", [(worker,)])
+
+    async def _finish(self, runs: Sequence[Run], *, failed: int = 0, payload: str = PAYLOAD) -> None:
+        finishes = []
+        for number, (id, run) in enumerate(runs):
+            status = "failed" if number < failed else "completed"
+            finishes.append((id, run, secrets.token_hex(8), status, "", "result", payload))
+        await self._fly("finish", finishes)
 
     async def _fly(self, name: str, calls: Iterable[Sequence[Argument]], *, admitted: bool = False) -> list[Any]:
         script = load(name, admitted=admitted)

@@ -50,7 +50,7 @@ async def measure(folder: Path, count: int, *, leases: int = LEASES) -> Million:
         )
         begun = time.time()
         await filler.fill(count - count // LAPSING)
-        lost = await filler.claim(leases, "lost", lease=1)
+        lost = len(await filler.claim(leases, "lost", lease=1))
         await filler.create_many(count // LAPSING, ttl=round(1000 * LAPSE_SECONDS))
         memory = (await redis.info("memory"))["used_memory"] / MIB
         report.lines.append(f"{count} tasks in {time.time() - begun:.0f} s; the store has {memory:.0f} MiB")
