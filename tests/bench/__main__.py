@@ -14,6 +14,7 @@ from rich.table import Table
 
 from tests.bench import growth, loads, machine, pages, pairs, storage, waiters, work
 from tests.bench.page import PAGE, write_between
+from tests.bench.quiet import Quiet, begin_round
 from tests.bench.row import Plan, Row
 from tests.processes import ROOT
 
@@ -34,13 +35,14 @@ def main() -> int:
     wanted = {number.upper() for number in given.numbers}
     is_wanted = partial(_is_wanted, wanted)
     rows: list[Row] = []
+    quiet = Quiet()
     with tempfile.TemporaryDirectory(prefix="bench-") as path:
-        plan = Plan(Path(path), given.seconds, given.rounds, given.most, _tell)
+        plan = Plan(Path(path), given.seconds, given.rounds, given.most, partial(begin_round, quiet))
         for numbers, measure in _measures(is_wanted, None if given.no_page else PICTURES):
             if any(map(is_wanted, numbers)):
                 rows += [row for row in measure(plan) if is_wanted(row.number)]
     rows.sort(key=lambda row: int(row.number[1:]))
-    notes = _describe(given.rounds, given.seconds)
+    notes = _describe(given.rounds, given.seconds, quiet)
     console = Console(width=None if sys.stdout.isatty() else 200)
     console.print(_render_terminal(rows), *notes, sep="\n", highlight=False, soft_wrap=True)
     if not given.no_page and not wanted:  # a page is of one run
@@ -64,10 +66,11 @@ def _is_wanted(wanted: set[str], number: str) -> bool:
     return not wanted or number in wanted
 
 
-def _describe(rounds: int, seconds: float) -> list[str]:
+def _describe(rounds: int, seconds: float, quiet: Quiet) -> list[str]:
     return [
         f"{datetime.now(UTC):%Y-%m-%d}, {rounds} rounds of {seconds:g} s, what is compared in turns; medians, and in "
         "parentheses the slowest and the fastest round.",
+        quiet.describe(),
         f"{machine.describe()}; client, servers and Redis share it.",
         f"{machine.describe_programs()}; Redis writes nothing to disk.",
         f"{', '.join(f'{name} {version(name)}' for name in PACKAGES)}.",
@@ -89,10 +92,6 @@ def _render_terminal(rows: Sequence[Row]) -> Table:
 def _cells(row: Row) -> tuple[str, str, str, str, str]:
     met = "" if row.is_met is None else "yes" if row.is_met else "**no**"
     return row.number, row.what, row.measured, row.goal, met
-
-
-def _tell(what: str) -> None:
-    print(what, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

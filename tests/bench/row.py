@@ -9,7 +9,7 @@ from pathlib import Path
 class Plan:
     """How much is measured: ``rounds`` of so many ``seconds`` for each subject; ``most``: tasks in the largest store.
 
-    ``folder`` is where servers may write; ``told`` hears what is being done.
+    ``folder`` is where servers may write; ``told`` hears what is done next, and may take its time.
     """
 
     folder: Path

@@ -4,6 +4,7 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import version
 
 from rich.console import Console
@@ -14,6 +15,7 @@ from tests.bench.peers.installation import NotInstalled, version_of
 from tests.bench.peers.roster import Contestant, gather_contestants
 from tests.bench.peers.rounds import Cells, run_rounds
 from tests.bench.peers.table import make_rows, render_markdown, render_terminal, tell_ways
+from tests.bench.quiet import Quiet, begin_round
 from tests.scale.deployment import raise_file_limit
 
 PACKAGES = {
@@ -38,9 +40,10 @@ def main() -> int:
     except NotInstalled as error:
         print(f"a peer can't be installed: {error}", file=sys.stderr)
         return 1
-    cells = run_rounds(contestants, rounds=given.rounds, seconds=given.seconds, told=told)
+    quiet = Quiet()
+    cells = run_rounds(contestants, rounds=given.rounds, seconds=given.seconds, told=partial(begin_round, quiet))
     rows = make_rows(contestants, cells)
-    notes = describe(contestants, cells, given.rounds, given.seconds)
+    notes = [*describe(contestants, cells, given.rounds, given.seconds), quiet.describe()]
     console.print(render_terminal(rows), *notes, sep="\n", highlight=False, soft_wrap=True)
     if not given.no_page:
         write_between("peers", "\n".join([render_markdown(rows), "", *(f"- {note}" for note in notes)]))
