@@ -12,6 +12,7 @@
     {"produced": 2, "text": ...}         ──▶          its result as JSON; null if it failed
                                          ◀──  {"stop": true}                a moment before it is killed
     {"outcome": {...}}, {"retry": ...}   ──▶          the end of the run
+                                                      it hangs up, and the process ends
 """
 
 import asyncio

@@ -108,7 +108,9 @@ async def _perform(app: Receiver, claim: ClaimedRun, channel: Channel, limit: in
             channel.send(_write(conclude(operation, claim, ending, limit)))
         await channel.drain()
         sys.stdout.flush()
-    listening.cancel()
+    if caller.is_stopped:
+        listening.cancel()
+    await asyncio.wait({listening})  # the worker hangs up: what it says to who is gone would cost it the outcome
 
 
 def _read_claim(run: Message) -> ClaimedRun:

@@ -147,6 +147,7 @@ class IsolatedWork:
             await process.stop()
             raise
         if ending is not None:
+            process.channel.close()  # which it waits for
             self._processes.let_leave(process)
             return ending
         await process.end(LAST_SECONDS)

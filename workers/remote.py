@@ -36,8 +36,8 @@ class Caller:
         self.on_stop: Callable[[], object] = lambda: None
 
     async def listen(self) -> None:
-        """Takes what the worker says, as long as it is there: without it, this process has nothing to do."""
-        while (message := await self._channel.receive()) is not None:
+        """Takes what the worker says, until it hangs up: without it, this process has nothing to do."""
+        while not (self.is_done and self.is_stopped) and (message := await self._channel.receive()) is not None:
             self._take(message)
         if not self.is_done:
             os._exit(1)

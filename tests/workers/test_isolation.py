@@ -2,7 +2,9 @@
 
 import os
 import signal
+import time
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,8 @@ from tests.processes import Worker
 from tests.workers.poison import NAME, app
 from tests.workers.requestor import Requestor
 from tests.workers.stage import Logs, Stage, until
+from workers.attendant import Attendant
+from workers.isolation import Process, Processes
 from workers.worker import ReceiverWorker
 
 FOR_EVER = 3600
@@ -101,6 +105,35 @@ async def test_a_run_that_is_parked_has_no_process_and_repeats_no_step(stage: St
 async def test_what_a_tool_raises_is_what_its_caller_gets(stage: Stage, what: str, text: str) -> None:
     outcome = await stage.call(app, "err", what=what)
     assert (outcome.status, outcome.text) == ("failed", text)
+
+
+@pytest.mark.usefixtures("worker")
+async def test_an_outcome_is_not_lost_where_the_worker_answers_late(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It still has to answer the call of a step that failed when the process has said all that it had to say."""
+    started: list[Process] = []
+    start, settle = Processes.start, Attendant._settle
+
+    async def note(processes: Processes) -> Process:
+        started.append(await start(processes))
+        return started[-1]
+
+    def has_ended() -> bool:
+        with suppress(ChildProcessError):
+            return os.waitid(os.P_PID, started[-1]._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        return True
+
+    def settle_late(attendant: Attendant, number: int, text: str | None) -> None:
+        patience = time.monotonic() + 1
+        while not has_ended() and time.monotonic() < patience:
+            time.sleep(0.01)
+        settle(attendant, number, text)
+
+    monkeypatch.setattr(Processes, "start", note)
+    monkeypatch.setattr(Attendant, "_settle", settle_late)
+    outcome = await stage.call(app, "err", what="step")
+    assert (outcome.status, outcome.text, len(started)) == ("failed", "the step failed", 1)
 
 
 @pytest.mark.usefixtures("worker")
