@@ -65,7 +65,7 @@ class Renewals:
             calling = await self._streams.renew([(feed.stream, feed.task_id) for feed in feeds])
         except Exception as error:
             log.warning("streams_not_renewed", error=type(error).__name__)
-            calling = set()  # they are in a moment
+            calling = set()  # a lease outlives it: they are the next time
         for feed in feeds:
             if feed in self._due:
                 self.note(feed)

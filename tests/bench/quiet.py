@@ -22,17 +22,15 @@ class Quiet:
     def __init__(self, probe: Callable[[], float] | None = None, sleep: Callable[[float], object] = time.sleep) -> None:
         self._probe = probe or Memory().probe
         self._sleep = sleep
-        self._left = BUDGET_SECONDS
         self._best = min(self._measure() for _ in range(CALIBRATIONS))
         self.waited = 0.0  # seconds so far
 
     def wait(self) -> bool:
         """Returns when the machine is quiet, with True; or when there is no more patience."""
-        patience = min(PATIENCE_SECONDS, self._left)
+        patience = min(PATIENCE_SECONDS, BUDGET_SECONDS - self.waited)
         while not (is_quiet := self._is_quiet()) and patience > 0:
             self._sleep(PAUSE_SECONDS)
             patience -= PAUSE_SECONDS
-            self._left -= PAUSE_SECONDS
             self.waited += PAUSE_SECONDS
         return is_quiet
 
@@ -40,7 +38,7 @@ class Quiet:
         """What a reader of the figures has to know."""
         return (
             f"A round begins when a probe of the machine's memory takes at most {MOST:g} times its best, or after "
-            f"{PATIENCE_SECONDS:g} s; {self.waited:.0f} s were waited in all."
+            f"{PATIENCE_SECONDS:g} s, and {BUDGET_SECONDS:g} s in all: {self.waited:.0f} s were waited."
         )
 
     def _is_quiet(self) -> bool:

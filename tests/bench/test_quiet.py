@@ -43,7 +43,7 @@ def test_a_busy_one_is() -> None:
     machine, waiting = make([2.0] * 3 * quiet.PROBES)
     assert waiting.wait()
     assert round(machine.slept / quiet.PAUSE_SECONDS) == 3
-    assert "1 s were waited" in waiting.describe()
+    assert "in all: 1 s were waited" in waiting.describe()
 
 
 def test_there_is_an_end_to_patience() -> None:

@@ -99,6 +99,26 @@ def hear(world: World, session: Session) -> Connection:
     return Connection(world, Stream(secrets.token_hex(8), session))
 
 
+async def open_stream(
+    world: World, kind: str, session: Session | None = None, *, listens: bool = True
+) -> tuple[ClaimedRun, Connection]:
+    """A stream of a ``task``, a ``call`` or a ``session`` that has begun, and a run that it hears."""
+    session = session or await begin_session(world)
+    run = await (start_call(world, session) if kind == "call" else world.start(session=session.id))
+    if kind == "session":
+        stream = hear(world, session)
+    else:
+        stream = follow(world, session, run.task_id, kind="call" if kind == "call" else "task", listens=listens)
+    await stream.look()
+    return run, stream
+
+
+def audience_of(world: World, stream: Connection) -> str:
+    """The key of the set that a stream is in."""
+    keys = world.keys
+    return keys.listeners(stream.task_id) if stream.task_id else keys.hearers(stream.stream.session.id)
+
+
 async def start_call(world: World, session: Session, request: bytes = b"1") -> ClaimedRun:
     """The run of a new plain call."""
     return await world.start(owner=session.owner, kind="call", queue="plain", session=session.id, request=request)

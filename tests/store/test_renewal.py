@@ -1,6 +1,5 @@
 """Renewal: streams on which nothing is said live on without a look, and all others are told to look."""
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
 
@@ -8,28 +7,13 @@ import pytest
 
 from receiver import renewal
 from receiver.renewal import Renewals
-from receiver.session import Session
 from receiver.store.record import ClaimedRun
 from receiver.store.streams import Stream, StreamStore
-from tests.store.clients import Connection, ask, begin_session, follow, hear, say, start_call
+from tests.store.clients import Connection, ask, audience_of, begin_session, hear, open_stream, say
 from tests.store.world import SESSION_IDLE, STREAM_LEASE, World, by, finish, until
 
 KINDS = ["task", "call", "session"]
 every_kind = pytest.mark.parametrize("kind", KINDS)
-
-
-async def open_stream(
-    world: World, kind: str, session: Session | None = None, listens: bool = True
-) -> tuple[ClaimedRun, Connection]:
-    """A stream of this kind that has begun, and a run that it hears."""
-    session = session or await begin_session(world)
-    run = await (start_call(world, session) if kind == "call" else world.start(session=session.id))
-    if kind == "session":
-        stream = hear(world, session)
-    else:
-        stream = follow(world, session, run.task_id, kind="call" if kind == "call" else "task", listens=listens)
-    await stream.look()
-    return run, stream
 
 
 async def must_look(world: World, *streams: Connection) -> list[bool]:
@@ -39,9 +23,7 @@ async def must_look(world: World, *streams: Connection) -> list[bool]:
 
 
 def keys_of(world: World, stream: Connection) -> list[str]:
-    session = stream.stream.session.id
-    heard = world.keys.listeners(stream.task_id) if stream.task_id else world.keys.hearers(session)
-    return [world.keys.stream(stream.stream.id), heard]
+    return [world.keys.stream(stream.stream.id), audience_of(world, stream)]
 
 
 @every_kind
@@ -217,4 +199,4 @@ async def test_an_error_is_not_the_end_of_it(world: World, monkeypatch: pytest.M
     await world.redis.delete(keys_of(world, stream)[0])
     renewals.note(feed)
     await until(lambda: feed.calls > 0)
-    await asyncio.wait_for(renewals.stop(), 5)
+    await renewals.stop()

@@ -6,10 +6,8 @@ import pytest
 
 from receiver.protocol.errors import TaskNotFound
 from receiver.protocol.task_id import new_task_id
-from receiver.session import Session
-from receiver.store.record import ClaimedRun
 from receiver.store.streams import StreamGivenUp
-from tests.store.clients import Connection, begin_session, follow, hear, say, start_call
+from tests.store.clients import audience_of, begin_session, follow, hear, open_stream, say, start_call
 from tests.store.world import STREAM_LEASE, World, finish
 
 LOG = 512
@@ -18,41 +16,24 @@ KINDS = ["task", "call", "session"]
 every_kind = pytest.mark.parametrize("kind", KINDS)
 
 
-async def open_stream(world: World, kind: str, session: Session | None = None) -> tuple[ClaimedRun, Connection]:
-    """A stream of this kind that has begun, and a run that it hears."""
-    session = session or await begin_session(world)
-    run = await (start_call(world, session) if kind == "call" else world.start(session=session.id))
-    if kind == "session":
-        stream = hear(world, session)
-    else:
-        stream = follow(world, session, run.task_id, kind="call" if kind == "call" else "task")
-    await stream.look()
-    return run, stream
-
-
-def listeners_of(world: World, kind: str, run: ClaimedRun, stream: Connection) -> str:
-    keys = world.keys
-    return keys.hearers(stream.stream.session.id) if kind == "session" else keys.listeners(run.task_id)
-
-
 # A stream lives while it is renewed
 
 
 @every_kind
 async def test_a_stream_lives_for_its_lease(world: World, kind: str) -> None:
-    run, stream = await open_stream(world, kind)
-    for key in (world.keys.stream(stream.stream.id), listeners_of(world, kind, run, stream)):
+    _, stream = await open_stream(world, kind)
+    for key in (world.keys.stream(stream.stream.id), audience_of(world, stream)):
         assert STREAM_LEASE - 5_000 < await world.redis.pttl(key) <= STREAM_LEASE
         await world.redis.pexpire(key, 1_000)
     await stream.look()
-    for key in (world.keys.stream(stream.stream.id), listeners_of(world, kind, run, stream)):
+    for key in (world.keys.stream(stream.stream.id), audience_of(world, stream)):
         assert await world.redis.pttl(key) > STREAM_LEASE - 5_000
 
 
 @every_kind
 async def test_a_stream_whose_lease_ended_in_an_outage_goes_on(world: World, kind: str) -> None:
     run, stream = await open_stream(world, kind)
-    await world.redis.delete(world.keys.stream(stream.stream.id), listeners_of(world, kind, run, stream))
+    await world.redis.delete(world.keys.stream(stream.stream.id), audience_of(world, stream))
     await stream.look()
     await say(world, run, b"{}")
     assert await stream.look() == [b"{}"]
@@ -227,10 +208,10 @@ async def test_of_two_connections_at_the_same_time_one_goes_on(world: World, kin
 
 @every_kind
 async def test_the_end_of_a_stream(world: World, kind: str) -> None:
-    run, stream = await open_stream(world, kind)
+    _, stream = await open_stream(world, kind)
     await stream.close()
     assert not await world.redis.exists(world.keys.stream(stream.stream.id))
-    assert await world.members(listeners_of(world, kind, run, stream)) == ["left"]
+    assert await world.members(audience_of(world, stream)) == ["left"]
     if kind == "task":
         assert not await world.redis.exists(world.keys.requests(stream.stream.session.id))
 
@@ -257,7 +238,7 @@ async def test_the_end_sent_again_when_its_reply_was_lost(world: World, kind: st
     run, stream = await open_stream(world, kind)
     async with world.losing_replies() as lossy:
         await lossy.streams.close(stream.stream, "" if kind == "session" else run.task_id)
-    assert await world.members(listeners_of(world, kind, run, stream)) == ["left"]
+    assert await world.members(audience_of(world, stream)) == ["left"]
 
 
 async def test_the_end_of_a_stream_leaves_a_newer_request_of_its_id_alone(world: World) -> None:

@@ -38,14 +38,13 @@ for i = first_stream, #ARGV, 6 do
   local stream, connection, session, owner, id, listens = unpack(ARGV, i, i + 5)
   local holder, unwanted = unpack(redis.call('HMGET', key_stream(stream), 'connection', 'unwanted'))
   local lives = touch_session(session, owner, idle, now)
-  local set, is_quiet = key_hearers(session), false
-  if holder == connection and not unwanted and id == '' then
-    is_quiet = lives and is_session_quiet(session)
-  elseif holder == connection and not unwanted then
-    set = listens == '1' and key_listeners(id)
-    is_quiet = is_task_quiet(id, session, listens == '1')
+  local set, is_quiet
+  if id == '' then
+    set, is_quiet = key_hearers(session), lives and is_session_quiet(session)
+  else
+    set, is_quiet = listens == '1' and key_listeners(id), is_task_quiet(id, session, listens == '1')
   end
-  if is_quiet then
+  if is_quiet and holder == connection and not unwanted then
     extend_stream(stream, set, now, lease)
   else
     looking[#looking + 1] = stream
