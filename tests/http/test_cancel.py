@@ -13,7 +13,10 @@ CANCELLED = "Cancelled by the requestor"
 
 
 async def test_the_answer_is_the_cancelled_task(requestor: Requestor, gates: Gates, label: str) -> None:
-    """T-69, X-5, T-58, T-106: the flat task, with a reason; get agrees, and the work is stopped (T-68)."""
+    """T-69, X-5, T-58, T-106: the flat task, with a reason; get agrees, and the work is stopped (T-68).
+
+    T-71: it is not forgotten for that.
+    """
     created = (await requestor.result("tools/call", {"name": "gated", "arguments": {"label": label}, "task": {}}))[
         "task"
     ]

@@ -61,7 +61,10 @@ from tests.http.requestor import RELATED_TASK, Requestor, frame
     ],
 )
 async def test_results(requestor: Requestor, tool: str, arguments: object, result: object) -> None:
-    """T-10, L-10: the whole result of each kind of tool, and no related-task in any (X-17)."""
+    """T-10, L-10: the whole result of each kind of tool, and no related-task in any (X-17).
+
+    T-27, T-80: those that may be tasks are called plainly as well as the others.
+    """
     response = await requestor.ask("tools/call", {"name": tool, "arguments": arguments})
     assert response.headers["content-type"] == "application/json"
     assert response.json() == {"jsonrpc": "2.0", "id": 1, "result": result}
